@@ -1,0 +1,239 @@
+# Postern. `make help` lists the targets.
+#
+#   make SAN=address|undefined|thread|memory   a build with that sanitizer
+#   make VERIFY=1                              with the checks of base/verify.h
+#   make CC=clang V=1                          another compiler; show commands
+#
+# Each combination has its own folder in build/, so that they never mix.
+
+CC := gcc
+SAN := none
+VERIFY := 0
+V := 0
+PREFIX := /usr/local
+DESTDIR :=
+.DEFAULT_GOAL := all
+SHELL := /bin/bash
+
+# --- what there is -----------------------------------------------------------
+# Modules by layer (see src/README.md); each lists its sources.
+
+PURE := base bn254 hash groth16 semaphore sphinx http gate
+DAEMON := store net tor mix daemon cmd
+
+SRC_base := slab span status text wipe
+SRC_bn254 :=
+SRC_hash :=
+SRC_groth16 :=
+SRC_semaphore :=
+SRC_sphinx :=
+SRC_http :=
+SRC_gate :=
+SRC_store :=
+SRC_net :=
+SRC_tor :=
+SRC_mix :=
+SRC_daemon :=
+SRC_cmd := cli
+
+# tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
+UNIT := base
+FUZZ :=
+# bench/bench_NAME.c
+BENCH :=
+
+# Debian packages: to build, and to test besides.
+DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
+	libssl-dev libjansson-dev libinih-dev
+DEPS_TEST := clang libclang-rt-14-dev python3 tor curl openssl
+
+# --- flags -------------------------------------------------------------------
+
+LIBS := libevent libsodium gmp libcrypto libssl jansson inih
+# Recursive, so that pkg-config runs only once the packages are there.
+LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
+LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lpthread
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wundef -Wvla \
+	-Wpointer-arith -Wwrite-strings -Wcast-qual -Wcast-align -Wformat=2 \
+	-Wnull-dereference -Wswitch-enum -Wconversion -Werror
+HARDEN := -fstack-protector-strong -fstack-clash-protection \
+	-D_FORTIFY_SOURCE=2 -fPIE
+HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+OPT := -O2 -g
+ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ifeq ($(ARCH),x86_64)
+HARDEN += -fcf-protection=full
+endif
+CLANG := $(findstring clang,$(CC))
+ifeq ($(CLANG),)
+WARN += -Wlogical-op -Wduplicated-cond -Wduplicated-branches \
+	-Wstack-usage=16384
+endif
+
+ifeq ($(SAN),none)
+else ifeq ($(SAN),address)
+SANFLAGS := -fsanitize=address -fno-omit-frame-pointer
+else ifeq ($(SAN),undefined)
+SANFLAGS := -fsanitize=undefined -fno-sanitize-recover=all
+else ifeq ($(SAN),thread)
+SANFLAGS := -fsanitize=thread
+else ifeq ($(SAN),memory)
+SANFLAGS := -fsanitize=memory -fsanitize-memory-track-origins
+else
+$(error SAN=$(SAN) is not one of none, address, undefined, thread, memory)
+endif
+ifneq ($(SAN),none)
+# Sanitizers bring their own checks; fortify hides reads from them, and their
+# instrumentation makes gcc warn of values and frames that are not ours.
+HARDEN := -fPIE
+OPT := -O1 -g
+WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN))
+endif
+
+CONFIG := $(if $(CLANG),clang,gcc)$(if $(filter-out none,$(SAN)),-$(SAN))$(if \
+	$(filter 1,$(VERIFY)),-verify)$(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
+B := build/$(CONFIG)
+CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
+	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS)
+LDFLAGS := $(HARDEN_LD) $(SANFLAGS)
+
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-6s %s\n' $(1) $(2);
+else
+say =
+endif
+
+# --- the program and the library ---------------------------------------------
+
+objects = $(foreach m,$(1),$(SRC_$(m):%=$(B)/src/$(m)/%.o))
+PURE_OBJ := $(call objects,$(PURE))
+DAEMON_OBJ := $(call objects,$(DAEMON))
+
+all: $(B)/postern $(B)/libpostern.a ## the binary and the library (default)
+	@mkdir -p build
+	@cp -u $(B)/postern build/postern
+	@cp -u $(B)/libpostern.a build/libpostern.a
+
+$(B)/postern: $(B)/src/main.o $(B)/libdaemon.a $(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+$(B)/libpostern.a: $(PURE_OBJ)
+$(B)/libdaemon.a: $(DAEMON_OBJ)
+$(B)/lib%.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcsD $@ $^
+
+$(B)/src/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(B)/src/%.o: src/%.S
+	@mkdir -p $(@D)
+	$(call say,AS,$<)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+# --- tests -------------------------------------------------------------------
+
+TEST_CFLAGS = $(CFLAGS) -Itests/unit -DTESTS_DIR='"$(CURDIR)/tests"' \
+	-DPOSTERN_BIN='"$(CURDIR)/$(B)/postern"'
+UNIT_BIN := $(UNIT:%=$(B)/tests/test_%)
+REPLAY_BIN := $(FUZZ:%=$(B)/tests/replay_%)
+
+$(B)/tests/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(TEST_CFLAGS) -c -o $@ $<
+
+$(B)/tests/%.o: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(TEST_CFLAGS) -c -o $@ $<
+
+$(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
+		$(B)/libdaemon.a $(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+$(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
+		$(B)/libdaemon.a $(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+unit: $(B)/postern $(UNIT_BIN) ## unit tests of this configuration
+	@tests/run $(UNIT_BIN)
+
+fuzz-replay: $(REPLAY_BIN) ## run the committed corpus through each harness
+	@tests/run $(REPLAY_BIN)
+
+check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, symbols
+	@tests/run $(UNIT_BIN) $(REPLAY_BIN) tests/lint/layers tests/lint/symbols
+
+test: deps-test ## install what is missing and run every test
+	@tests/all
+
+# One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600
+FUZZ_SECONDS := 60
+FUZZ_FLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=all -Isrc -Iinclude -DVERIFY_BUILD=1 $(LIB_CFLAGS)
+$(FUZZ:%=fuzz-%): fuzz-%: build/fuzz/%
+	@mkdir -p build/fuzz/found/$* tests/fuzz/corpus/$*
+	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+		-artifact_prefix=build/fuzz/found/$*- \
+		build/fuzz/found/$* tests/fuzz/corpus/$*
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/fuzz_%.c \
+		$(foreach m,$(PURE) $(DAEMON),$(addprefix src/$(m)/,$(addsuffix \
+		.c,$(SRC_$(m)))))
+	@mkdir -p build/fuzz
+	$(call say,FUZZ,$@)
+	$(Q)clang $(FUZZ_FLAGS) -o $@ $^ $(LIB_LIBS)
+
+# --- rules of the house ------------------------------------------------------
+
+layers: ## each folder includes only what its .may_include allows
+	@tests/lint/layers
+
+symbols: $(B)/libpostern.a ## the pure layers call only what they may
+	@tests/lint/symbols $(B)/libpostern.a
+
+sizes: ## longest functions and files
+	@tests/lint/sizes
+
+format: ## check the layout of the source (clang-format)
+	@clang-format --dry-run --Werror $(shell git ls-files '*.c' '*.h')
+
+# --- dependencies, install ---------------------------------------------------
+
+deps: ## install the Debian packages that the build needs
+	@tests/lint/need $(DEPS_BUILD)
+
+deps-test: ## ... and those of the tests
+	@tests/lint/need $(DEPS_BUILD) $(DEPS_TEST)
+
+install: all ## to DESTDIR/PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+		$(DESTDIR)$(PREFIX)/include/postern
+	install -m 755 build/postern $(DESTDIR)$(PREFIX)/bin/postern
+	install -m 644 build/libpostern.a $(DESTDIR)$(PREFIX)/lib/libpostern.a
+	install -m 644 include/postern/*.h $(DESTDIR)$(PREFIX)/include/postern/
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/postern $(DESTDIR)$(PREFIX)/lib/libpostern.a
+	rm -rf $(DESTDIR)$(PREFIX)/include/postern
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
+		column -t -s '|'
+
+.PHONY: all unit fuzz-replay check test layers symbols sizes format deps \
+	deps-test install uninstall clean help $(FUZZ:%=fuzz-%)
+.SECONDARY:
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,45 @@
+/* base/span.h: a view of bytes that somebody else owns.
+ *
+ * A span is valid as long as the memory it was made from; functions that
+ * return spans say which memory that is.
+ */
+#ifndef BASE_SPAN_H
+#define BASE_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+	const uint8_t *ptr;
+	size_t len;
+} span_t;
+
+static inline span_t
+span_of(const void *ptr, size_t len)
+{
+	return (span_t){ptr, len};
+}
+
+/* The characters of a C string, without its terminator. */
+static inline span_t
+span_str(const char *s)
+{
+	return (span_t){(const uint8_t *)s, strlen(s)};
+}
+
+static inline bool
+span_equal(span_t a, span_t b)
+{
+	return a.len == b.len &&
+	    (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Equal but for the case of ASCII letters (RFC 9110 field and host names). */
+bool span_equal_nocase(span_t a, span_t b);
+
+/* SUFFIX ends S, but for the case of ASCII letters. */
+bool span_ends_nocase(span_t s, span_t suffix);
+
+#endif

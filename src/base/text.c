@@ -1,0 +1,253 @@
+#include "base/text.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+void
+hex_encode(char *out, span_t in)
+{
+	for (size_t i = 0; i < in.len; i++) {
+		for (unsigned half = 0; half < 2; half++) {
+			unsigned v = (in.ptr[i] >> (4 * (1 - half))) & 15u;
+			/* No table: its look-up would leak the value. '0' + v,
+			 * and 39 more to reach 'a' when v is above 9. */
+			out[2 * i + half] =
+			    (char)('0' + v + (((9u - v) >> 8) & 39u));
+		}
+	}
+	out[2 * in.len] = '\0';
+}
+
+static int
+hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+enum status
+hex_decode(uint8_t *out, size_t len, span_t in)
+{
+	if (in.len % 2 != 0 || in.len / 2 != len)
+		return ST_BAD_LENGTH;
+	for (size_t i = 0; i < len; i++) {
+		int hi = hex_digit(in.ptr[2 * i]);
+		int lo = hex_digit(in.ptr[2 * i + 1]);
+		if (hi < 0 || lo < 0)
+			return ST_BAD_ENCODING;
+		out[i] = (uint8_t)(hi << 4 | lo);
+	}
+	return ST_OK;
+}
+
+static const char base64_common[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+static char
+base64_char(unsigned v, enum base64_alphabet alphabet)
+{
+	if (v < 62)
+		return base64_common[v];
+	if (alphabet == BASE64_URL)
+		return v == 62 ? '-' : '_';
+	return v == 62 ? '+' : '/';
+}
+
+static int
+base64_value(uint8_t c, enum base64_alphabet alphabet)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == (alphabet == BASE64_URL ? '-' : '+'))
+		return 62;
+	if (c == (alphabet == BASE64_URL ? '_' : '/'))
+		return 63;
+	return -1;
+}
+
+size_t
+base64_length(size_t len, enum base64_alphabet alphabet)
+{
+	size_t tail = len % 3;
+
+	if (alphabet == BASE64_STANDARD)
+		return (len / 3 + (tail != 0)) * 4;
+	return len / 3 * 4 + (tail != 0 ? tail + 1 : 0);
+}
+
+void
+base64_encode(char *out, span_t in, enum base64_alphabet alphabet)
+{
+	size_t n = base64_length(in.len, alphabet), o = 0;
+
+	for (size_t i = 0; i < in.len; i += 3) {
+		uint32_t group = (uint32_t)in.ptr[i] << 16;
+		if (i + 1 < in.len)
+			group |= (uint32_t)in.ptr[i + 1] << 8;
+		if (i + 2 < in.len)
+			group |= in.ptr[i + 2];
+		size_t chars = in.len - i >= 3 ? 4 : in.len - i + 1;
+		for (size_t k = 0; k < chars; k++)
+			out[o++] =
+			    base64_char(group >> (18 - 6 * k) & 63, alphabet);
+	}
+	while (o < n)
+		out[o++] = '=';
+	out[n] = '\0';
+}
+
+/* Take the padding off IN; false when it is not what IN's length asks for. */
+static bool
+base64_unpad(span_t *in)
+{
+	size_t pad = 0;
+
+	if (in->len % 4 != 0)
+		return false;
+	while (pad < 2 && pad < in->len && in->ptr[in->len - 1 - pad] == '=')
+		pad++;
+	in->len -= pad;
+	return true;
+}
+
+enum status
+base64_decode(uint8_t *out, size_t cap, size_t *len, span_t in,
+    enum base64_alphabet alphabet)
+{
+	uint32_t acc = 0;
+	unsigned bits = 0;
+	size_t o = 0;
+
+	*len = 0;
+	if (alphabet == BASE64_STANDARD && !base64_unpad(&in))
+		return ST_BAD_LENGTH;
+	if (in.len % 4 == 1)
+		return ST_BAD_LENGTH;
+	if (in.len / 4 * 3 + in.len % 4 * 3 / 4 > cap)
+		return ST_NO_SPACE;
+	for (size_t i = 0; i < in.len; i++) {
+		int v = base64_value(in.ptr[i], alphabet);
+		if (v < 0)
+			return ST_BAD_ENCODING;
+		acc = acc << 6 | (uint32_t)v;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			out[o++] = (uint8_t)(acc >> bits);
+			acc &= (1u << bits) - 1;
+		}
+	}
+	if (acc != 0)
+		return ST_BAD_ENCODING;
+	*len = o;
+	return ST_OK;
+}
+
+#define TEN19 UINT64_C(10000000000000000000)
+
+__extension__ typedef unsigned __int128 u128;
+
+/* V = V * m + a over four little-endian limbs; the carry out of the top. */
+static uint64_t
+mul_add(uint64_t v[static 4], uint64_t m, uint64_t a)
+{
+	u128 carry = a;
+
+	for (unsigned i = 0; i < 4; i++) {
+		carry += (u128)v[i] * m;
+		v[i] = (uint64_t)carry;
+		carry >>= 64;
+	}
+	return (uint64_t)carry;
+}
+
+enum status
+decimal_decode(uint8_t out[static 32], span_t in)
+{
+	uint64_t v[4] = {0};
+
+	memset(out, 0, 32);
+	if (in.len == 0)
+		return ST_BAD_LENGTH;
+	for (size_t i = 0; i < in.len; i++) {
+		if (in.ptr[i] < '0' || in.ptr[i] > '9')
+			return ST_BAD_ENCODING;
+	}
+	if (in.ptr[0] == '0' && in.len > 1)
+		return ST_BAD_ENCODING;
+	if (in.len >= DECIMAL_MAX)
+		return ST_BAD_VALUE;
+	for (size_t i = 0; i < in.len;) {
+		uint64_t chunk = 0, scale = 1;
+		for (; i < in.len && scale < TEN19; i++, scale *= 10)
+			chunk = chunk * 10 + (uint64_t)(in.ptr[i] - '0');
+		if (mul_add(v, scale, chunk) != 0)
+			return ST_BAD_VALUE;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		store_be64(out + 8 * i, v[3 - i]);
+	return ST_OK;
+}
+
+/* V = V / 10^19; the remainder. */
+static uint64_t
+div_ten19(uint64_t v[static 4])
+{
+	u128 rest = 0;
+
+	for (unsigned i = 4; i-- > 0;) {
+		rest = rest << 64 | v[i];
+		v[i] = (uint64_t)(rest / TEN19);
+		rest %= TEN19;
+	}
+	return (uint64_t)rest;
+}
+
+size_t
+decimal_encode(char out[static DECIMAL_MAX], const uint8_t in[static 32])
+{
+	char buf[5 * 19];
+	uint64_t v[4];
+	size_t n = sizeof(buf), first = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		v[i] = load_be64(in + 24 - 8 * i);
+	while (n > 0) {
+		uint64_t chunk = div_ten19(v);
+		for (unsigned k = 0; k < 19; k++, chunk /= 10)
+			buf[--n] = (char)('0' + chunk % 10);
+	}
+	while (first < sizeof(buf) - 1 && buf[first] == '0')
+		first++;
+	n = sizeof(buf) - first;
+	memcpy(out, buf + first, n);
+	out[n] = '\0';
+	return n;
+}
+
+enum status
+decimal_u64(uint64_t *out, span_t in, uint64_t max)
+{
+	uint8_t wide[32];
+	enum status st = decimal_decode(wide, in);
+
+	*out = 0;
+	if (st != ST_OK)
+		return st;
+	if ((load_be64(wide) | load_be64(wide + 8) | load_be64(wide + 16)) !=
+		0 ||
+	    load_be64(wide + 24) > max)
+		return ST_BAD_VALUE;
+	*out = load_be64(wide + 24);
+	return ST_OK;
+}

@@ -1,0 +1,58 @@
+/* cmd/cli.h: the command line, the same for every command.
+ *
+ * A command describes its options in a table; --help and --version come from
+ * the table, so that the help can not drift from the parser. Errors go to
+ * stderr as "postern verify: what is wrong (what to do)".
+ */
+#ifndef CMD_CLI_H
+#define CMD_CLI_H
+
+#include "postern/attr.h"
+
+enum cli_exit {
+	CLI_OK = 0, /* done; all is well */
+	CLI_NO = 1, /* done; the answer is no (invalid, problems found) */
+	CLI_ERROR = 2, /* not done: bad usage, unreadable input, system error */
+};
+
+struct cli_command {
+	const char *name; /* NULL ends a table */
+	int (*main)(int argc, char **argv);
+	const char *summary; /* one line, lower case, no full stop */
+};
+
+struct cli_option {
+	const char *name; /* long name, without dashes; NULL ends a table */
+	char letter; /* short name; 0: none */
+	const char *arg; /* what its argument is called; NULL: it takes none */
+	const char *help;
+};
+
+/* At most this many options a command. */
+#define CLI_OPTIONS_MAX 128
+
+struct cli_spec {
+	const char *synopsis; /* what follows the command's name */
+	const char *summary; /* a sentence or more */
+	const struct cli_option *options;
+	const char *notes; /* printed after the options; may be NULL */
+	int min_args, max_args; /* how many positional arguments; max -1: any */
+};
+
+/* Parse ARGV by SPEC.
+ * Out:     values[i] is the argument of options[i] ("" for one that takes
+ *          none), or NULL where it is not given; given twice, the last counts.
+ *          *args is the first positional argument's index.
+ * Returns: -1 to go on; otherwise the exit code: help or version has been
+ *          printed (0) or the usage is wrong and has been said so (2). */
+int cli_parse(const struct cli_spec *spec, int argc, char **argv,
+    const char **values, int *args) NONNULL WARN_UNUSED;
+
+/* Find argv[1] in COMMANDS and run it; NAME is what the table belongs to. */
+int cli_main(const char *name, const struct cli_command *commands, int argc,
+    char **argv) NONNULL;
+
+/* Print "NAME: message" and a newline to stderr. */
+void cli_error(const char *name, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,9 @@
+/* cmd/commands.h: the commands of postern, one file each.
+ *
+ * Each is a main of its own: argv[0] is the command's full name ("postern
+ * verify"), the result is the exit code (cmd/cli.h).
+ */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+#endif

@@ -1,0 +1,15 @@
+/* postern: one binary; this is its table of commands. */
+#include <stddef.h>
+
+#include "cmd/cli.h"
+#include "cmd/commands.h"
+
+static const struct cli_command commands[] = {
+    {NULL, NULL, NULL},
+};
+
+int
+main(int argc, char **argv)
+{
+	return cli_main("postern", commands, argc, argv);
+}

@@ -1,0 +1,152 @@
+#include "harness.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef TESTS_DIR
+#error "TESTS_DIR must be the path of tests/"
+#endif
+
+/* No case may take longer; a loop that does not end is a failure. */
+#define CASE_SECONDS 300
+
+static uint64_t seed, state;
+
+void
+test_fail(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stdout, "    %s:%d: ", file, line);
+	va_start(ap, fmt);
+	vfprintf(stdout, fmt, ap);
+	va_end(ap);
+	fputc('\n', stdout);
+	fflush(stdout);
+	/* Not exit(): whatever the case holds is not a leak to report now. */
+	_exit(1);
+}
+
+uint64_t
+test_seed(void)
+{
+	return seed;
+}
+
+/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
+uint64_t
+test_random(void)
+{
+	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+void
+test_random_bytes(void *out, size_t len)
+{
+	uint8_t *p = out;
+
+	for (size_t i = 0; i < len; i++)
+		p[i] = (uint8_t)test_random();
+}
+
+char *
+test_read_file(const char *path, size_t *len)
+{
+	char full[4096];
+	char *text = NULL;
+	size_t n = 0, cap = 0;
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s", TESTS_DIR, path);
+	if ((f = fopen(full, "rb")) == NULL)
+		test_fail(__FILE__, __LINE__, "can not open tests/%s", path);
+	do {
+		cap = cap != 0 ? 2 * cap : 65536;
+		if ((text = realloc(text, cap)) == NULL)
+			test_fail(__FILE__, __LINE__, "out of memory");
+		n += fread(text + n, 1, cap - 1 - n, f);
+	} while (n == cap - 1);
+	fclose(f);
+	text[n] = '\0';
+	if (len != NULL)
+		*len = n;
+	return text;
+}
+
+static void
+seed_case(const char *name)
+{
+	state = seed;
+	for (; *name != '\0'; name++)
+		state = test_random() ^ (uint64_t)(unsigned char)*name;
+}
+
+static bool
+run_case(const struct test_case *c)
+{
+	int status;
+	pid_t pid;
+
+	seed_case(c->name);
+	if (getenv("TEST_NOFORK") != NULL) {
+		c->run();
+		return true;
+	}
+	fflush(stdout);
+	if ((pid = fork()) < 0) {
+		perror("fork");
+		exit(2);
+	}
+	if (pid == 0) {
+		alarm(CASE_SECONDS);
+		c->run();
+		fflush(stdout);
+		exit(0); /* not _exit: the leak checker runs at exit */
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		return false;
+	if (WIFSIGNALED(status))
+		printf("    killed by signal %d (%s)\n", WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool
+wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strstr(name, argv[i]) != NULL)
+			return true;
+	}
+	return argc < 2;
+}
+
+int
+test_main(int argc, char **argv, const struct test_case *cases, size_t n)
+{
+	unsigned passed = 0, failed = 0;
+	const char *given = getenv("TEST_SEED");
+
+	if (given != NULL)
+		seed = strtoull(given, NULL, 0);
+	else if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return 2;
+	printf("seed %#llx\n", (unsigned long long)seed);
+	for (size_t i = 0; i < n; i++) {
+		if (!wanted(cases[i].name, argc, argv))
+			continue;
+		bool ok = run_case(&cases[i]);
+		printf("%s %s\n", ok ? "ok  " : "FAIL", cases[i].name);
+		passed += ok;
+		failed += !ok;
+	}
+	printf("%u passed, %u failed\n", passed, failed);
+	return failed != 0 || passed == 0;
+}
