@@ -22,7 +22,7 @@ PURE := base bn254 hash groth16 semaphore sphinx http gate
 DAEMON := store net tor mix daemon cmd
 
 SRC_base := slab span status text wipe
-SRC_bn254 :=
+SRC_bn254 := fp fr
 SRC_hash :=
 SRC_groth16 :=
 SRC_semaphore :=
@@ -37,7 +37,7 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base
+UNIT := base field
 FUZZ :=
 # bench/bench_NAME.c
 BENCH :=
