@@ -61,7 +61,9 @@ enum status {
 	/* A request at the gate: see the answer table of src/http/PROTOCOL.md. */
 	ST_HTTP_SYNTAX,
 	ST_HTTP_VERSION,
+	ST_HTTP_FORM, /* the target's form does not fit the method */
 	ST_HTTP_AUTHORITY,
+	ST_HTTP_HOST, /* Host is missing, there twice, or names another host */
 	ST_HTTP_BODY,
 	ST_HTTP_METHOD,
 	ST_HTTP_PATH,
@@ -116,7 +118,9 @@ struct status_info {
 	const char *label; /* the metric label, [a-z_]+ */
 	const char *text; /* lower case, no full stop, for people */
 	int http; /* the answer's code; 0: never an answer */
-	const char *proxy_status; /* RFC 9209 error type; NULL: none fits */
+	const char
+	    *proxy_status; /* RFC 9209 error type; NULL: never an answer */
+	const char *cure; /* what the client can do about it; NULL: nothing */
 };
 
 /* Look S up. Never NULL: a value outside the enum gives ST_INTERNAL's row. */
