@@ -45,7 +45,7 @@ BENCH :=
 # Debian packages: to build, and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev
-DEPS_TEST := clang libclang-rt-14-dev python3 tor curl openssl
+DEPS_TEST := clang libclang-rt-14-dev python3 tor curl openssl nodejs npm
 
 # --- flags -------------------------------------------------------------------
 
@@ -170,6 +170,11 @@ unit: $(B)/postern $(UNIT_BIN) ## unit tests of this configuration
 fuzz-replay: $(REPLAY_BIN) ## run the committed corpus through each harness
 	@tests/run $(REPLAY_BIN)
 
+# What tests/all runs of one configuration.
+programs: $(B)/postern $(UNIT_BIN) $(REPLAY_BIN)
+list-programs:
+	@printf '%s\n' $(UNIT_BIN) $(REPLAY_BIN)
+
 check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, symbols
 	@tests/run $(UNIT_BIN) $(REPLAY_BIN) tests/lint/layers tests/lint/symbols
 
@@ -232,7 +237,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all unit fuzz-replay check test layers symbols sizes format deps \
+.PHONY: all unit programs list-programs fuzz-replay check test layers symbols sizes format deps \
 	deps-test install uninstall clean help $(FUZZ:%=fuzz-%)
 .SECONDARY:
 
