@@ -197,6 +197,25 @@ $(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/fuzz_%.c \
 	$(call say,FUZZ,$@)
 	$(Q)clang $(FUZZ_FLAGS) -o $@ $^ $(LIB_LIBS)
 
+# --- benchmarks --------------------------------------------------------------
+
+BENCH_BIN := $(BENCH:%=$(B)/bench/bench_%)
+
+$(B)/bench/%.o: bench/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(TEST_CFLAGS) -Ibench -c -o $@ $<
+
+$(BENCH_BIN): $(B)/bench/bench_%: $(B)/bench/bench_%.o $(B)/bench/bench.o \
+		$(B)/libdaemon.a $(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+bench-programs: all $(BENCH_BIN)
+
+bench: bench-programs ## measure; tables as text, JSON and SVG in build/bench
+	@bench/run $(BENCH_BIN)
+
 # --- rules of the house ------------------------------------------------------
 
 layers: ## each folder includes only what its .may_include allows
@@ -237,7 +256,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all unit programs list-programs fuzz-replay check test layers symbols sizes format deps \
+.PHONY: all bench bench-programs unit programs list-programs fuzz-replay check test layers symbols sizes format deps \
 	deps-test install uninstall clean help $(FUZZ:%=fuzz-%)
 .SECONDARY:
 
