@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "postern/attr.h"
+#include "postern/runner.h"
 #include "postern/status.h"
 
 /* Deepest tree that a circuit exists for, and so the largest group. */
@@ -38,14 +39,6 @@ struct group_root {
 	uint8_t root[32]; /* zero for an empty group */
 	uint32_t depth;
 	uint64_t size;
-};
-
-/* Runs PART(ARG, from, to) for ranges that cover 0 to N - 1 without overlap,
- * on as many threads as it likes, and returns when all are done. */
-struct group_runner {
-	void (*run)(void *self, void (*part)(void *arg, size_t from, size_t to),
-	    void *arg, size_t n);
-	void *self;
 };
 
 /* The tree of a group, with all its nodes: 64 bytes a member. */
@@ -64,7 +57,7 @@ void group_free(struct group *g);
  *          ST_NO_SPACE (more than 2^32 members), ST_NO_MEMORY: then the group
  *          is as before. Duplicates are not looked for: group_find does. */
 enum status group_add(struct group *g, const struct group_member *members,
-    size_t n, const struct group_runner *runner) NONNULL_ARGS(1) WARN_UNUSED;
+    size_t n, const struct runner *runner) NONNULL_ARGS(1) WARN_UNUSED;
 
 /* The root, depth and size as they are now. */
 void group_root(struct group_root *out, const struct group *g) NONNULL;
