@@ -44,12 +44,12 @@ BENCH :=
 
 # Debian packages: to build, and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
-	libssl-dev libjansson-dev libinih-dev
+	libssl-dev libjansson-dev libinih-dev libc-ares-dev
 DEPS_TEST := clang libclang-rt-14-dev python3 tor curl openssl nodejs npm
 
 # --- flags -------------------------------------------------------------------
 
-LIBS := libevent libsodium gmp libcrypto libssl jansson inih
+LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
 LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lpthread
