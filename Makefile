@@ -23,7 +23,7 @@ DAEMON := store net tor mix daemon cmd
 
 SRC_base := slab span status text wipe
 SRC_bn254 := fp fr
-SRC_hash := blake512 keccak256
+SRC_hash := blake512 keccak256 poseidon poseidon_constants
 SRC_groth16 :=
 SRC_semaphore :=
 SRC_sphinx :=
@@ -37,7 +37,7 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base field hash
+UNIT := base field hash poseidon
 FUZZ :=
 # bench/bench_NAME.c
 BENCH :=

@@ -1,0 +1,251 @@
+/* Poseidon: the constants from the Grain LFSR, the plain form as oracle for
+ * the optimised one, known answers. */
+#include "harness.h"
+
+#include "base/text.h"
+#include "hash/poseidon.h"
+
+#define T POSEIDON_T
+#define ROUNDS (POSEIDON_FULL_ROUNDS + POSEIDON_PARTIAL_ROUNDS)
+
+/* The plain form: ePrint 2019/458, with the constants of its appendix E. */
+struct plain {
+	fr_t c[ROUNDS][T];
+	fr_t m[T][T]; /* new[i] = sum over j of m[i][j] old[j] */
+};
+
+struct grain {
+	uint8_t bits[80]; /* a ring: bits[at] is the oldest */
+	unsigned at;
+};
+
+static unsigned
+grain_step(struct grain *g)
+{
+	static const unsigned taps[] = {62, 51, 38, 23, 13, 0};
+	unsigned bit = 0;
+
+	for (unsigned i = 0; i < 6; i++)
+		bit ^= g->bits[(g->at + taps[i]) % 80];
+	g->bits[g->at] = (uint8_t)bit;
+	g->at = (g->at + 1) % 80;
+	return bit;
+}
+
+static void
+grain_put(struct grain *g, unsigned value, unsigned width)
+{
+	while (width-- > 0)
+		g->bits[g->at++] = value >> width & 1;
+}
+
+static void
+grain_init(struct grain *g)
+{
+	g->at = 0;
+	grain_put(g, 1, 2); /* a prime field */
+	grain_put(g, 0, 4); /* x^alpha */
+	grain_put(g, 254, 12);
+	grain_put(g, T, 12);
+	grain_put(g, POSEIDON_FULL_ROUNDS, 10);
+	grain_put(g, POSEIDON_PARTIAL_ROUNDS, 10);
+	grain_put(g, (1u << 30) - 1, 30);
+	CHECK_INT(g->at, 80);
+	g->at = 0;
+	for (unsigned i = 0; i < 160; i++)
+		grain_step(g);
+}
+
+/* 254 bits of the self-shrunk sequence, the first the most significant. */
+static void
+grain_number(struct grain *g, uint8_t out[static 32])
+{
+	memset(out, 0, 32);
+	for (unsigned i = 2; i < 256; i++) {
+		unsigned keep, bit;
+		do {
+			keep = grain_step(g);
+			bit = grain_step(g);
+		} while (!keep);
+		out[i / 8] |= (uint8_t)(bit << (7 - i % 8));
+	}
+}
+
+static void
+plain_init(struct plain *p)
+{
+	struct grain g;
+	uint8_t bytes[32];
+	fr_t xy[2 * T], sum;
+
+	grain_init(&g);
+	for (unsigned i = 0; i < ROUNDS * T; i++) {
+		do
+			grain_number(&g, bytes);
+		while (
+		    fr_from_bytes_strict(&p->c[i / T][i % T], bytes) != ST_OK);
+	}
+	for (unsigned i = 0; i < 2 * T; i++) {
+		grain_number(&g, bytes);
+		fr_from_bytes_mod(&xy[i], bytes);
+	}
+	for (unsigned i = 0; i < T; i++) {
+		for (unsigned j = 0; j < T; j++) {
+			fr_add(&sum, &xy[i], &xy[T + j]);
+			fr_inv(&p->m[i][j], &sum);
+		}
+	}
+}
+
+static void
+plain_multiply(const struct plain *p, fr_t state[static T])
+{
+	fr_t next[T], product;
+
+	for (unsigned i = 0; i < T; i++) {
+		next[i] = fr_zero;
+		for (unsigned j = 0; j < T; j++) {
+			fr_mul(&product, &p->m[i][j], &state[j]);
+			fr_add(&next[i], &next[i], &product);
+		}
+	}
+	memcpy(state, next, sizeof(next));
+}
+
+static void
+plain_pair(const struct plain *p, fr_t *out, const fr_t *a, const fr_t *b)
+{
+	static const uint64_t five = 5;
+	fr_t state[T] = {fr_zero, *a, *b};
+
+	for (unsigned r = 0; r < ROUNDS; r++) {
+		bool full = r < POSEIDON_FULL_ROUNDS / 2 ||
+		    r >= POSEIDON_FULL_ROUNDS / 2 + POSEIDON_PARTIAL_ROUNDS;
+		for (unsigned i = 0; i < T; i++) {
+			fr_add(&state[i], &state[i], &p->c[r][i]);
+			if (full || i == 0)
+				fr_pow(&state[i], &state[i], &five, 1);
+		}
+		plain_multiply(p, state);
+	}
+	*out = state[0];
+}
+
+static void
+random_element(fr_t *out)
+{
+	uint8_t bytes[32];
+
+	test_random_bytes(bytes, sizeof(bytes));
+	fr_from_bytes_mod(out, bytes);
+}
+
+static void
+check_decimal(const fr_t *got, const char *want)
+{
+	uint8_t bytes[32];
+	char text[DECIMAL_MAX];
+
+	fr_to_bytes(bytes, got);
+	decimal_encode(text, bytes);
+	CHECK_STR(text, want);
+}
+
+/* The round constants and the matrix of the plain form, where the optimised
+ * form has them as they are. */
+static void
+test_grain(void)
+{
+	struct plain p;
+
+	plain_init(&p);
+	for (unsigned i = 0; i < T; i++)
+		CHECK(fr_eq(&p.c[0][i], &poseidon_constants.c[i]));
+	for (unsigned i = 0; i < T; i++) {
+		for (unsigned j = 0; j < T; j++)
+			CHECK(fr_eq(&p.m[i][j], &poseidon_constants.m[j][i]));
+	}
+	/* The first that everybody prints. */
+	uint8_t bytes[32];
+	char text[65];
+	fr_to_bytes(bytes, &p.c[0][0]);
+	hex_encode(text, span_of(bytes, 32));
+	CHECK_STR(text,
+	    "0ee9a592ba9a9518d05986d656f40c2114c4993c11bb29938d21d47304cd8e6e");
+}
+
+static void
+test_against_plain(void)
+{
+	struct plain p;
+	fr_t a, b, want, got;
+
+	plain_init(&p);
+	for (unsigned i = 0; i < 300; i++) {
+		random_element(&a);
+		random_element(&b);
+		if (i % 10 == 0)
+			a = i % 20 ? fr_zero : fr_one;
+		if (i % 15 == 0)
+			fr_neg(&b, &fr_one);
+		plain_pair(&p, &want, &a, &b);
+		poseidon_pair(&got, &a, &b);
+		CHECK(fr_eq(&got, &want));
+	}
+}
+
+/* poseidon-lite 0.3.0. */
+static void
+test_known(void)
+{
+	fr_t a, b, out;
+
+	fr_from_u64(&a, 1);
+	fr_from_u64(&b, 2);
+	poseidon_pair(&out, &a, &b);
+	check_decimal(&out,
+	    "785320012077606287868479836409507245881502937609273200924941492632"
+	    "7"
+	    "459813530");
+	poseidon_pair(&out, &fr_zero, &fr_zero);
+	check_decimal(&out,
+	    "147442696199664112085792118245984586975874943549267600817713250757"
+	    "4"
+	    "1142829156");
+	/* The result may take either input's place. */
+	poseidon_pair(&out, &a, &b);
+	fr_t c = a;
+	poseidon_pair(&c, &c, &b);
+	CHECK(fr_eq(&c, &out));
+	c = b;
+	poseidon_pair(&c, &a, &c);
+	CHECK(fr_eq(&c, &out));
+}
+
+/* Many at once, at every count up to a few vectors' width, also in place. */
+static void
+test_many(void)
+{
+	enum { MAX = 40 };
+	fr_t in[2 * MAX], want[MAX], out[MAX + 1];
+
+	for (unsigned i = 0; i < 2 * MAX; i++)
+		random_element(&in[i]);
+	for (unsigned i = 0; i < MAX; i++)
+		poseidon_pair(&want[i], &in[2 * i], &in[2 * i + 1]);
+	for (unsigned n = 0; n <= MAX; n++) {
+		fr_t copy[2 * MAX];
+		memset(out, 0xee, sizeof(out));
+		poseidon_pairs(out, in, n);
+		CHECK_MEM(out, want, n * sizeof(fr_t));
+		CHECK(n == MAX || out[n].l[0] == UINT64_C(0xeeeeeeeeeeeeeeee));
+		memcpy(copy, in, sizeof(copy));
+		poseidon_pairs(copy, copy, n);
+		CHECK_MEM(copy, want, n * sizeof(fr_t));
+	}
+}
+
+TESTS({"poseidon: constants from the Grain LFSR", test_grain},
+    {"poseidon: optimised form equals the plain one", test_against_plain},
+    {"poseidon: known answers", test_known},
+    {"poseidon: many at once", test_many})
