@@ -21,14 +21,14 @@ SHELL := /bin/bash
 PURE := base bn254 hash groth16 semaphore sphinx http gate
 DAEMON := store net tor mix daemon cmd
 
-SRC_base := slab span status text wipe
+SRC_base := ip out slab span status text wipe
 SRC_bn254 := fp fr
 SRC_hash := blake512 keccak256 poseidon poseidon_constants
 SRC_groth16 :=
 SRC_semaphore :=
 SRC_sphinx :=
-SRC_http :=
-SRC_gate :=
+SRC_http := answer authority head proxy_line
+SRC_gate := address target
 SRC_store :=
 SRC_net :=
 SRC_tor :=

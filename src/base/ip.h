@@ -67,4 +67,8 @@ bool ip_equal(const ip_t *a, const ip_t *b);
 /* NET holds IP. False for an IP or a NET that is none. */
 bool ip_net_has(const ip_net_t *net, const ip_t *ip);
 
+/* IP with PORT is one of list[0 .. n). */
+bool
+endpoints_have(const endpoint_t *list, size_t n, const ip_t *ip, uint16_t port);
+
 #endif

@@ -1,10 +1,6 @@
 #include "base/span.h"
 
-static uint8_t
-lower(uint8_t c)
-{
-	return c >= 'A' && c <= 'Z' ? (uint8_t)(c + ('a' - 'A')) : c;
-}
+#include "base/ascii.h"
 
 bool
 span_equal_nocase(span_t a, span_t b)
@@ -12,7 +8,7 @@ span_equal_nocase(span_t a, span_t b)
 	if (a.len != b.len)
 		return false;
 	for (size_t i = 0; i < a.len; i++) {
-		if (lower(a.ptr[i]) != lower(b.ptr[i]))
+		if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
 			return false;
 	}
 	return true;

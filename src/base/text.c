@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 
 void
@@ -19,26 +20,14 @@ hex_encode(char *out, span_t in)
 	out[2 * in.len] = '\0';
 }
 
-static int
-hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 enum status
 hex_decode(uint8_t *out, size_t len, span_t in)
 {
 	if (in.len % 2 != 0 || in.len / 2 != len)
 		return ST_BAD_LENGTH;
 	for (size_t i = 0; i < len; i++) {
-		int hi = hex_digit(in.ptr[2 * i]);
-		int lo = hex_digit(in.ptr[2 * i + 1]);
+		int hi = ascii_hex(in.ptr[2 * i]);
+		int lo = ascii_hex(in.ptr[2 * i + 1]);
 		if (hi < 0 || lo < 0)
 			return ST_BAD_ENCODING;
 		out[i] = (uint8_t)(hi << 4 | lo);

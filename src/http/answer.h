@@ -29,7 +29,7 @@
 #include "postern/status.h"
 
 /* Room for any answer whose texts are within the limits below. */
-#define ANSWER_MAX 4096
+#define ANSWER_MAX 6144
 
 /* What a client needs to make a proof. All strings are the gateway's own. */
 struct answer_challenge {
@@ -63,7 +63,8 @@ struct answer_limit {
 struct answer {
 	enum status status;
 	/* More than the status says, for people: "points[3]: not below the
-	 * field modulus". NULL: none. Cut at ANSWER_DETAIL_MAX bytes. */
+	 * field modulus"; it is told behind the status's text. NULL: none.
+	 * Cut at ANSWER_DETAIL_MAX bytes. */
 	const char *detail;
 	const struct answer_challenge *challenge; /* for a 407; else ignored */
 	const struct answer_limit *limits;

@@ -14,6 +14,7 @@
 #ifndef HTTP_AUTHORITY_H
 #define HTTP_AUTHORITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/ip.h"
@@ -42,6 +43,16 @@ struct authority {
  * Returns: ST_OK; ST_HTTP_AUTHORITY, and then out->kind is HOST_NONE.
  * Time:    variable, linear. Threads: any. */
 enum status authority_parse(struct authority *out, span_t text) WARN_UNUSED;
+
+/* Read what a Host field holds: as above, but the port may be left out; it is
+ * 0 then.
+ * Returns: as authority_parse. */
+enum status
+authority_parse_host(struct authority *out, span_t text) WARN_UNUSED;
+
+/* A and B name the same host: a name in any case, an address in any spelling.
+ * False when either names none. The ports are not compared. */
+bool authority_same_host(const struct authority *a, const struct authority *b);
 
 /* TEXT is a DNS name as above, without a trailing dot. */
 bool host_is_name(span_t text);

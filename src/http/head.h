@@ -16,7 +16,7 @@
  *     visible characters, spaces, tabs and bytes from 0x80 (RFC 9110, 5.5)
  *   - Host is there once; on CONNECT it names the same host, in any case, and
  *     the same port (clients leave out 443 and 80: so may this one)
- *   - no body: Content-Length (even 0), Transfer-Encoding, Trailer refused
+ *   - no body: Content-Length (even 0) and Transfer-Encoding are refused
  *   - Proxy-Authorization at most once
  *
  * A refused head leaves the connection without a known next request: every
@@ -67,18 +67,21 @@ struct head {
 	bool keep; /* the connection may carry another request */
 };
 
+/* A part of the head, as offsets: the caller's memory may move. */
+struct head_slice {
+	uint32_t at, len;
+};
+
 /* Where a reader is. Private; set up by head_parser_init. */
 struct head_parser {
 	struct head_limits limits;
-	uint32_t line; /* start of the line that is being read */
-	uint32_t scanned; /* all before is free of forbidden bytes */
-	uint32_t fields;
 	enum http_method method;
-	struct {
-		uint32_t at, len;
-	} target, host, credential, if_none_match;
-	uint8_t seen; /* which fields have been there */
-	bool body, close;
+	uint32_t line; /* start of the line that is being read */
+	uint32_t scanned; /* what is before has been looked at */
+	uint32_t fields;
+	uint32_t seen; /* a bit for each known field */
+	struct head_slice target, host, credential, if_none_match;
+	bool close;
 };
 
 /* Begin a head. LIMITS may be NULL: the defaults. */
