@@ -128,7 +128,8 @@ enum status identity_file_kind(enum identity_file_kind *kind, const void *text,
  *          wrong, from 1; 0 when none is.
  * Returns: ST_OK; ST_BAD_PASSPHRASE (or the file is damaged: these can not be
  *          told apart); ST_BAD_VERSION; ST_BAD_ENCODING; ST_BAD_VALUE (cost
- *          out of bounds); ST_TRAILING; ST_NO_MEMORY. */
+ *          out of bounds); ST_TRAILING; ST_CORRUPT (it opens, and holds no
+ *          key); ST_NO_MEMORY. */
 enum status identity_file_read(struct identity *id, const void *text,
     size_t len, const void *passphrase, size_t passphrase_len, unsigned *line)
     NONNULL_ARGS(1, 2) WARN_UNUSED;

@@ -170,11 +170,13 @@ struct semaphore_keys;
 #define SEMAPHORE_ALL_DEPTHS UINT32_MAX
 
 /* Make the official keys ready for the depths in the set DEPTHS (each costs
- * about two pairings): one for a single proof, all for a gateway.
+ * about two pairings): one for a single proof, all for a gateway. KERNEL names
+ * the arithmetic (bn254/kernel.h), NULL the best that this processor has.
  * Out:     *keys, which the caller frees; NULL on failure.
- * Returns: ST_OK; ST_NO_MEMORY; ST_CORRUPT (the built-in data is damaged). */
-enum status semaphore_keys_new(
-    struct semaphore_keys **keys, uint32_t depths) NONNULL WARN_UNUSED;
+ * Returns: ST_OK; ST_NO_MEMORY; ST_UNKNOWN or ST_BAD_VALUE (no such kernel, or
+ *          not on this processor); ST_CORRUPT (the built-in data is damaged). */
+enum status semaphore_keys_new(struct semaphore_keys **keys, uint32_t depths,
+    const char *kernel) NONNULL_ARGS(1) WARN_UNUSED;
 
 void semaphore_keys_free(struct semaphore_keys *keys);
 
