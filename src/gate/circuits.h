@@ -39,7 +39,7 @@ struct circuit_limits {
 typedef struct {
 	uint32_t id;
 	uint32_t generation; /* of tor; 0: no circuit */
-} circuit_t;
+} circuit_ref_t;
 
 struct circuits {
 	struct lru table;
@@ -62,20 +62,21 @@ circuits_set_limits(struct circuits *c, const struct circuit_limits *limits);
  * Returns: ST_OK; ST_CIRCUIT_LIMIT (too many open, or too many proofs have
  *          failed on it); ST_OVERLOADED when there is no room. */
 enum status
-circuits_open(struct circuits *c, circuit_t *out, uint32_t id) WARN_UNUSED;
+circuits_open(struct circuits *c, circuit_ref_t *out, uint32_t id) WARN_UNUSED;
 
 /* The connection has closed. *circuit is none afterwards. */
-void circuits_close(struct circuits *c, circuit_t *circuit);
+void circuits_close(struct circuits *c, circuit_ref_t *circuit);
 
 /* A request head has come on it.
  * Out:     *retry, seconds until the next would pass (may be NULL).
  * Returns: ST_OK; ST_CIRCUIT_LIMIT. */
-enum status circuits_request(struct circuits *c, circuit_t circuit,
+enum status circuits_request(struct circuits *c, circuit_ref_t circuit,
     uint64_t *retry, now_t now) WARN_UNUSED;
 
 /* A proof has failed on it.
  * Returns: ST_OK; ST_CIRCUIT_LIMIT: that was one too many, close it. */
-enum status circuits_failed(struct circuits *c, circuit_t circuit) WARN_UNUSED;
+enum status
+circuits_failed(struct circuits *c, circuit_ref_t circuit) WARN_UNUSED;
 
 /* Tor has restarted: its numbers begin again, forget everything. Values that
  * open connections still hold are stale from now on and do no harm. */

@@ -123,19 +123,19 @@ void gate_set_limits(
     struct gate *g, uint16_t group, const struct quota_limits *limits);
 
 /* Screen one request.
- * In:      credential, the value of Proxy-Authorization ("Semaphore TOKEN");
- *          {NULL, 0} when there was none.
+ * In:      credential and token, as http/head.h has them: ST_OK with a token,
+ *          or why there is none.
  * Out:     *t; zero unless ST_OK. *fault: for ST_CREDENTIAL_BAD, where the
  *          token is wrong and why (semaphore_fault_text); else zero.
  *          *left: for the ST_QUOTA_ statuses; else zero.
- * Returns: ST_OK; ST_CREDENTIAL_MISSING (also for another scheme: the client
- *          shall be challenged); ST_CREDENTIAL_BAD; ST_SCOPE_UNKNOWN;
+ * Returns: ST_OK; CREDENTIAL, when it is not ST_OK; ST_CREDENTIAL_BAD;
+ *          ST_SCOPE_UNKNOWN;
  *          ST_EPOCH_PAST; ST_EPOCH_FUTURE; ST_MESSAGE_WRONG; ST_ROOT_UNKNOWN;
  *          ST_QUOTA_REQUESTS, _TUNNELS, _BYTES, _RATE; ST_NO_MEMORY (the JSON
  *          reader). */
 enum status gate_screen(struct gate *g, struct gate_ticket *t,
-    struct semaphore_fault *fault, struct quota_left *left, span_t credential,
-    now_t now) WARN_UNUSED;
+    struct semaphore_fault *fault, struct quota_left *left,
+    enum status credential, span_t token, now_t now) WARN_UNUSED;
 
 /* Settle a ticket with the verdict on its proof: count the request and open
  * the tunnel. Once for each request, also when several shared one check.
