@@ -19,17 +19,10 @@ static const fr_t coefficient_a = {{0x95accf61fff261e0, 0x24780d659df7d378,
 static const fr_t coefficient_d = {{0x2735f484aff261f5, 0x70ba1b579a2e0f63,
     0xff41c9a91e2caa8c, 0x07704a8e8fe6025f}};
 
-/* (X / Z, Y / Z); the neutral element is (0, 1). */
-struct projective {
-	fr_t x, y, z;
-};
-
 /* Bernstein, Birkner, Joye, Lange, Peters, "Twisted Edwards curves" (ePrint
- * 2008/013), section 6: add-2008-bbjlp. Complete, as a is a square and d not.
- * R may be P or Q. */
-static void
-add(struct projective *r, const struct projective *p,
-    const struct projective *q)
+ * 2008/013), section 6: add-2008-bbjlp. */
+void
+babyjubp_add(babyjubp_t *r, const babyjubp_t *p, const babyjubp_t *q)
 {
 	fr_t a, b, c, d, e, f, g, s, t;
 
@@ -57,7 +50,7 @@ add(struct projective *r, const struct projective *p,
 
 /* The same paper: dbl-2008-bbjlp. */
 static void
-dbl(struct projective *r)
+dbl(babyjubp_t *r)
 {
 	fr_t b, c, d, e, f, h, j;
 
@@ -79,7 +72,7 @@ dbl(struct projective *r)
 }
 
 static void
-to_affine(babyjub_t *out, const struct projective *p)
+to_affine(babyjub_t *out, const babyjubp_t *p)
 {
 	fr_t inverse;
 
@@ -92,14 +85,13 @@ to_affine(babyjub_t *out, const struct projective *p)
 void
 babyjub_mul_base8(babyjub_t *out, const uint8_t s[static 32])
 {
-	const struct projective base = {
-	    babyjub_base8.x, babyjub_base8.y, fr_one};
-	struct projective acc = {fr_zero, fr_one, fr_one}, sum;
+	const babyjubp_t base = {babyjub_base8.x, babyjub_base8.y, fr_one};
+	babyjubp_t acc = {fr_zero, fr_one, fr_one}, sum;
 
 	for (unsigned i = 4; i < 256; i++) {
 		bool bit = s[i / 8] >> (7 - i % 8) & 1;
 		dbl(&acc);
-		add(&sum, &acc, &base);
+		babyjubp_add(&sum, &acc, &base);
 		fr_cmov(&acc.x, &sum.x, bit);
 		fr_cmov(&acc.y, &sum.y, bit);
 		fr_cmov(&acc.z, &sum.z, bit);
@@ -112,11 +104,11 @@ babyjub_mul_base8(babyjub_t *out, const uint8_t s[static 32])
 void
 babyjub_add(babyjub_t *out, const babyjub_t *p, const babyjub_t *q)
 {
-	const struct projective a = {p->x, p->y, fr_one};
-	const struct projective b = {q->x, q->y, fr_one};
-	struct projective sum;
+	const babyjubp_t a = {p->x, p->y, fr_one};
+	const babyjubp_t b = {q->x, q->y, fr_one};
+	babyjubp_t sum;
 
-	add(&sum, &a, &b);
+	babyjubp_add(&sum, &a, &b);
 	to_affine(out, &sum);
 }
 

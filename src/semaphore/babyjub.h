@@ -24,6 +24,11 @@ typedef struct {
 	fr_t x, y;
 } babyjub_t;
 
+/* The point (X / Z, Y / Z); Z is not 0. */
+typedef struct {
+	fr_t x, y, z;
+} babyjubp_t;
+
 /* The generator of the subgroup of order l that EIP-2494 calls B. */
 extern const babyjub_t babyjub_base8;
 
@@ -40,6 +45,10 @@ void babyjub_mul_base8(babyjub_t *out, const uint8_t s[static 32]);
 
 /* P + Q. */
 void babyjub_add(babyjub_t *out, const babyjub_t *p, const babyjub_t *q);
+
+/* P + Q for any two points of the curve, with no inversion. Constant time; OUT
+ * may be P or Q. */
+void babyjubp_add(babyjubp_t *out, const babyjubp_t *p, const babyjubp_t *q);
 
 /* P satisfies the curve's equation. */
 bool babyjub_is_on_curve(const babyjub_t *p);
