@@ -25,7 +25,8 @@ SRC_base := ip out slab span status text wipe
 SRC_bn254 := fp fr
 SRC_hash := blake512 keccak256 poseidon poseidon_constants
 SRC_groth16 :=
-SRC_semaphore := artifacts babyjub identity identity_file witness
+SRC_semaphore := artifacts babyjub group identity identity_file members \
+	witness
 SRC_sphinx :=
 SRC_http := answer authority head proxy_line
 SRC_gate := address target
@@ -37,7 +38,7 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base field hash identity poseidon witness
+UNIT := base field group hash identity poseidon witness
 FUZZ :=
 # bench/bench_NAME.c
 BENCH :=

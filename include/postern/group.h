@@ -62,10 +62,12 @@ enum status group_add(struct group *g, const struct group_member *members,
 /* The root, depth and size as they are now. */
 void group_root(struct group_root *out, const struct group *g) NONNULL;
 
-/* Only the root of N members, without a tree: 64 KiB of memory at most.
- * Returns: as group_add. */
-enum status group_root_of(struct group_root *out,
-    const struct group_member *members, size_t n) NONNULL_ARGS(1) WARN_UNUSED;
+/* Only the root of N members, without keeping a tree: a few bits a
+ * member of memory while it works.
+ * Returns: as group_add. On failure *out is zero. */
+enum status
+group_root_of(struct group_root *out, const struct group_member *members,
+    size_t n, const struct runner *runner) NONNULL_ARGS(1) WARN_UNUSED;
 
 /* Where COMMITMENT is (the first, if it is there more than once).
  * Returns: ST_OK; ST_NOT_FOUND. */
@@ -130,6 +132,20 @@ enum status members_parse(struct members *m, const void *text, size_t len,
 
 /* Release what M holds and make it empty. */
 void members_clear(struct members *m) NONNULL;
+
+/* The text of a member file with N commitments more, each on a line at its
+ * end. The caller has seen to it that none is there already.
+ * Out:     *out, *out_len: to be freed; NULL on failure.
+ * Returns: ST_OK; ST_NO_MEMORY. */
+enum status
+members_text_add(char **out, size_t *out_len, const void *text, size_t len,
+    const struct group_member *add, size_t n) NONNULL_ARGS(1, 2) WARN_UNUSED;
+
+/* The text of a member file without the lines LINES (N numbers from 1,
+ * ascending); all else stays as it is, comments too.
+ * Out, Returns: as members_text_add. */
+enum status members_text_remove(char **out, size_t *out_len, const void *text,
+    size_t len, const size_t *lines, size_t n) NONNULL_ARGS(1, 2) WARN_UNUSED;
 
 /* Read one commitment in decimal, as the last line of `postern identity new`.
  * Returns: ST_OK; ST_BAD_LENGTH (empty); ST_BAD_ENCODING; ST_BAD_VALUE;

@@ -253,6 +253,8 @@ decrypt(struct identity *id, const struct encrypted *e, const void *passphrase,
 	uint8_t sealed[SEALED_MAX];
 	enum status st;
 
+	if (passphrase_len == 0)
+		return ST_BAD_PASSPHRASE; /* none is written with an empty one */
 	st = stretch(key, passphrase, passphrase_len, e->cost, e->salt);
 	if (st != ST_OK)
 		return st;
