@@ -190,23 +190,37 @@ enum status semaphore_keys_set(struct semaphore_keys *keys, uint32_t depth,
     const void *text, size_t len, const char **where)
     NONNULL_ARGS(1, 3) WARN_UNUSED;
 
+/* The sums over root, message and scope of the statements that came last: they
+ * repeat from proof to proof all day. Changes at each use, so one a thread. */
+struct semaphore_memo;
+
+/* Make an empty memo for KEYS, which must live as long as it does.
+ * Returns: ST_OK; ST_NO_MEMORY (then *memo is NULL). */
+enum status semaphore_memo_new(struct semaphore_memo **memo,
+    const struct semaphore_keys *keys) NONNULL WARN_UNUSED;
+
+void semaphore_memo_free(struct semaphore_memo *memo);
+
 /* Verify P: points on the curve and in the subgroup, pairing equation.
+ * In/Out:  memo, one for KEYS, or NULL.
  * Out:     f, whose status is the result.
  * Returns: ST_OK: the proof holds. ST_BAD_DEPTH; ST_NO_KEY; ST_NOT_CANONICAL;
- *          ST_NOT_ON_CURVE; ST_NOT_IN_GROUP; ST_INFINITY; ST_PROOF_INVALID. */
+ *          ST_NOT_ON_CURVE; ST_NOT_IN_GROUP; ST_INFINITY; ST_BAD_VALUE (no
+ *          proof at all); ST_PROOF_INVALID. */
 enum status semaphore_verify(const struct semaphore_keys *keys,
-    const struct semaphore_proof *p,
-    struct semaphore_fault *f) NONNULL WARN_UNUSED;
+    struct semaphore_memo *memo, const struct semaphore_proof *p,
+    struct semaphore_fault *f) NONNULL_ARGS(1, 3, 4) WARN_UNUSED;
 
 /* Verify N proofs at once: cheaper than one by one when most are good.
  * Each gets its own verdict, the same that semaphore_verify would give, but
- * for a chance of 2^-128 a proof.
+ * for a chance of 2^-128.
  * In:      random, 16 * N bytes that nobody who makes proofs can foresee.
  * Out:     faults[i].status is the result for proofs[i].
  * Returns: ST_OK when every result has been written (whatever it is);
- *          ST_NO_MEMORY: then no faults[i].status is ST_OK. */
+ *          ST_NO_MEMORY: then that is every result. */
 enum status semaphore_verify_batch(const struct semaphore_keys *keys,
-    struct semaphore_fault *faults, const struct semaphore_proof *const *proofs,
-    size_t n, const uint8_t *random) NONNULL WARN_UNUSED;
+    struct semaphore_memo *memo, struct semaphore_fault *faults,
+    const struct semaphore_proof *const *proofs, size_t n,
+    const uint8_t *random) NONNULL_ARGS(1, 3, 4, 6) WARN_UNUSED;
 
 #endif
