@@ -39,7 +39,7 @@ SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
 UNIT := base field group hash identity poseidon witness
-FUZZ :=
+FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=
 
@@ -182,21 +182,37 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, s
 test: deps-test ## install what is missing and run every test
 	@tests/all
 
-# One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600
+# One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
+# goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus
+# what reaches code that no file there reaches yet.
 FUZZ_SECONDS := 60
-FUZZ_FLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined \
-	-fno-sanitize-recover=all -Isrc -Iinclude -DVERIFY_BUILD=1 $(LIB_CFLAGS)
+FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer -Isrc -Iinclude \
+	-Itests/unit -DVERIFY_BUILD=1 -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP \
+	$(LIB_CFLAGS)
+FUZZ_OBJ := $(patsubst $(B)/%,build/fuzz/%,$(PURE_OBJ) $(DAEMON_OBJ))
 $(FUZZ:%=fuzz-%): fuzz-%: build/fuzz/%
 	@mkdir -p build/fuzz/found/$* tests/fuzz/corpus/$*
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 		-artifact_prefix=build/fuzz/found/$*- \
 		build/fuzz/found/$* tests/fuzz/corpus/$*
-$(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/fuzz_%.c \
-		$(foreach m,$(PURE) $(DAEMON),$(addprefix src/$(m)/,$(addsuffix \
-		.c,$(SRC_$(m)))))
-	@mkdir -p build/fuzz
+$(FUZZ:%=fuzz-keep-%): fuzz-keep-%: build/fuzz/%
+	build/fuzz/$* -merge=1 tests/fuzz/corpus/$* build/fuzz/found/$*
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz_%.o $(FUZZ_OBJ)
 	$(call say,FUZZ,$@)
-	$(Q)clang $(FUZZ_FLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
+build/fuzz/tests/%.o: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+build/fuzz/src/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+build/fuzz/src/%.o: src/%.S
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)clang $(FUZZ_CFLAGS) -c -o $@ $<
 
 # --- benchmarks --------------------------------------------------------------
 
@@ -258,7 +274,8 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all bench bench-programs unit programs list-programs fuzz-replay check test layers symbols sizes format deps \
-	deps-test install uninstall clean help $(FUZZ:%=fuzz-%)
+	deps-test install uninstall clean help $(FUZZ:%=fuzz-%) \
+	$(FUZZ:%=fuzz-keep-%)
 .SECONDARY:
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)
