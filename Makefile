@@ -38,7 +38,7 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base field group hash identity poseidon witness
+UNIT := base head ip field group hash identity poseidon witness
 FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=

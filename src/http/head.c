@@ -118,15 +118,18 @@ scan_line(struct head_parser *p, uint32_t *eol, span_t in, uint32_t end)
 static enum status
 check_version(span_t version)
 {
-	static const char http[] = "HTTP/";
+	static const char form[] = "HTTP/d.d";
 
 	if (span_equal(version, span_str("HTTP/1.1")))
 		return ST_OK;
-	/* HTTP/0.9 has no version at all. */
-	if (version.len > strlen(http) &&
-	    memcmp(version.ptr, http, strlen(http)) == 0)
-		return ST_HTTP_VERSION;
-	return ST_HTTP_SYNTAX;
+	if (version.len != strlen(form))
+		return ST_HTTP_SYNTAX;
+	for (size_t i = 0; i < version.len; i++) {
+		if (form[i] == 'd' ? !ascii_is_digit(version.ptr[i])
+				   : version.ptr[i] != (uint8_t)form[i])
+			return ST_HTTP_SYNTAX;
+	}
+	return ST_HTTP_VERSION;
 }
 
 static enum http_method
