@@ -29,7 +29,8 @@ SRC_semaphore := artifacts babyjub group identity identity_file members \
 	witness
 SRC_sphinx :=
 SRC_http := answer authority head proxy_line
-SRC_gate := address target
+SRC_gate := address audience bucket circuits epoch ledger lru member pending \
+	proof_cache quota roots target
 SRC_store :=
 SRC_net :=
 SRC_tor :=
@@ -38,7 +39,7 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base head ip field group hash identity poseidon witness
+UNIT := base head ip field gate hash identity ledger poseidon witness
 FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=

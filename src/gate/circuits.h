@@ -9,8 +9,9 @@
  * Limits: connections open at one time, proofs that failed (all together:
  * then the connection is closed and, where the control port is configured,
  * the circuit), heads in a time. Circuits without an open connection make room
- * for others by time of last use; those with one stay. Room for as many
- * circuits as there are sessions is always enough.
+ * for others by time of last use; those with one stay. Room for twice as many
+ * circuits as there are sessions is always enough, and making it then costs
+ * constant time on average.
  *
  * Times are milliseconds of the steady clock. Threads: the loop.
  */
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gate/bucket.h"
 #include "gate/lru.h"
 #include "gate/now.h"
 #include "postern/attr.h"
@@ -30,8 +32,7 @@
 struct circuit_limits {
 	uint64_t connections; /* open at one time */
 	uint64_t failures; /* failed proofs, until the circuit is closed */
-	uint64_t rate, rate_period; /* request heads in a time, in ms; the
-				     * period is above 0 unless unlimited */
+	bucket_rate_t rate; /* request heads in a time */
 };
 
 /* An open connection's circuit: a plain value that the session keeps. Zeroed:

@@ -165,7 +165,9 @@ void gate_refund(struct gate *g, struct gate_tunnel *tunnel);
 /* A tunnel has carried bytes.
  * Out:     *record and *note: true when the journal should hear of it now
  *          (nobody waits for that).
- * Returns: ST_OK; ST_QUOTA_BYTES: more than the quota, close it. */
+ * Returns: ST_OK; else close it: ST_QUOTA_BYTES (more than the quota);
+ *          ST_EPOCH_PAST (there is a quota of bytes, and the epoch's accounts
+ *          are closed: nothing is left to count on). */
 enum status gate_tunnel_add(struct gate *g, struct gate_tunnel *tunnel,
     struct ledger_record *record, bool *note, uint64_t up,
     uint64_t down) WARN_UNUSED;
@@ -176,9 +178,10 @@ enum status gate_tunnel_add(struct gate *g, struct gate_tunnel *tunnel,
 bool gate_tunnel_close(
     struct gate *g, struct gate_tunnel *tunnel, struct ledger_record *record);
 
-/* To be called every few seconds: ends epochs, forgets expired roots, gives
+/* To be called every second or so: ends an epoch, forgets expired roots, gives
  * memory back in small steps.
- * Returns: true when an epoch was closed: the journal wants compaction. */
-bool gate_tick(struct gate *g, now_t now);
+ * Out:     *closed: the epoch whose counts are gone.
+ * Returns: true if there is one: the journal must hear of it. */
+bool gate_tick(struct gate *g, uint64_t *closed, now_t now);
 
 #endif

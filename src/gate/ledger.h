@@ -35,7 +35,7 @@
 #include "postern/status.h"
 
 #define LEDGER_CHUNK ((size_t)1 << 20)
-#define LEDGER_CHUNKS_MAX 4096 /* of one epoch: about 70 million entries */
+#define LEDGER_CHUNKS_MAX 4096 /* of one epoch: about 65 million entries */
 #define LEDGER_EPOCHS 4 /* live at one time, with those on hold */
 #define LEDGER_ENTRY 40 /* bytes */
 
@@ -55,19 +55,40 @@ struct ledger_record {
 	uint64_t bytes_up, bytes_down;
 };
 
-struct ledger_epoch; /* private: ledger.c */
+/* One epoch's table. Private to ledger.c, and here so that a ledger is one
+ * object of known size. */
+struct ledger_epoch {
+	enum {
+		LEDGER_FREE = 0,
+		LEDGER_LIVE,
+		LEDGER_DYING, /* over; its memory is going back */
+	} state;
+	bool away; /* out of reach, since: */
+	uint64_t since; /* mono */
+	uint64_t epoch;
+	uint64_t entries;
+	uint32_t buckets; /* that tags lead to: 2^n to 2^(n+1) - 1 of them */
+	uint32_t mask; /* 2^(n+1) - 1 */
+	uint32_t spare; /* first free overflow bucket, index + 1 */
+	uint32_t spares, overflow; /* how many are free; how many there are */
+	uint32_t front, back; /* chunks taken from either end of: */
+	void *chunks[LEDGER_CHUNKS_MAX]; /* front: buckets; back: overflow */
+};
 
 struct ledger {
 	struct ledger_memory memory;
 	size_t chunks, chunks_max; /* taken; ceiling */
 	uint64_t hold; /* ms */
 	uint64_t floor; /* epochs below it are closed for good */
-	struct ledger_epoch *epochs[LEDGER_EPOCHS];
-	struct ledger_epoch *dying; /* epochs whose memory is going back */
+	struct ledger_epoch epochs[LEDGER_EPOCHS];
 };
 
+/* How many chunks it takes to hold ENTRIES in each of two epochs. */
+size_t ledger_chunks(uint64_t entries);
+
 /* Set up L, empty.
- * In:  chunks_max, the ceiling in chunks; at least one for each epoch.
+ * In:  chunks_max, the ceiling in chunks; one epoch gets half of it at most,
+ *      so that a full one leaves room for the next.
  *      hold, in ms; floor, from a journal or 0. */
 void ledger_init(struct ledger *l, const struct ledger_memory *memory,
     size_t chunks_max, uint64_t hold, uint64_t floor);
@@ -93,11 +114,17 @@ ledger_keep(struct ledger *l, const member_t *m, const usage_t *u) WARN_UNUSED;
 enum status
 ledger_restore(struct ledger *l, const struct ledger_record *r) WARN_UNUSED;
 
-/* End epochs that are out of reach: FIRST and LAST are the ones that can be
- * asked for now.
- * Returns: true when an epoch has been closed: the journal wants compaction. */
-bool
-ledger_turn(struct ledger *l, uint64_t first, uint64_t last, uint64_t mono);
+/* Close EPOCH and let the floor be FLOOR if it was lower: as ledger_turn does,
+ * for a journal that tells of it. */
+void ledger_close(struct ledger *l, uint64_t epoch, uint64_t floor);
+
+/* Close one epoch that has been out of reach for long enough. FIRST and LAST
+ * are the epochs that can be asked for now. An epoch soon to come (the clock
+ * was ahead for a while) is kept: its counts will be wanted.
+ * Out:     *closed, which one.
+ * Returns: true if there was one: the journal must hear of it. */
+bool ledger_turn(struct ledger *l, uint64_t *closed, uint64_t first,
+    uint64_t last, uint64_t mono);
 
 /* Give back at most CHUNKS chunks of what is over.
  * Returns: true when there is more to give. */
@@ -107,7 +134,7 @@ bool ledger_tidy(struct ledger *l, size_t chunks);
 struct ledger_cursor {
 	uint64_t epoch;
 	uint64_t bucket;
-	bool begun, done;
+	bool done;
 };
 
 /* Copy at most CAP (at least LEDGER_WALK_MIN) records from where C stands, and
@@ -121,7 +148,7 @@ void ledger_walk(struct ledger_record *out, size_t *n, size_t cap,
 struct ledger_stats {
 	uint64_t entries, buckets, overflow; /* of all live epochs */
 	size_t chunks, chunks_max;
-	unsigned epochs;
+	unsigned epochs; /* live */
 };
 
 void ledger_stats(struct ledger_stats *out, const struct ledger *l);

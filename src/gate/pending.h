@@ -24,8 +24,8 @@
 
 struct pending_waiter {
 	handle_t who; /* slot 0: waits for nothing */
-	uint32_t check; /* slot of the check + 1 */
 	uint32_t prev, next; /* slots of the waiters; 0: none */
+	proof_digest_t digest; /* of the check it waits for */
 };
 
 struct pending {
@@ -43,7 +43,8 @@ void pending_init(struct pending *p, void *memory, uint32_t checks,
 /* WHO waits for the check of DIGEST.
  * Out:     *first: nobody did before; the caller starts the check (and calls
  *          pending_take even if starting it fails).
- * Returns: ST_OK; ST_BUSY when there are as many checks as there may be. */
+ * Returns: ST_OK; ST_BUSY when there are as many checks as there may be;
+ *          ST_INTERNAL for a handle that waits already or is out of range. */
 enum status pending_join(struct pending *p, bool *first,
     const proof_digest_t *digest, handle_t who) WARN_UNUSED;
 

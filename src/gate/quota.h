@@ -10,29 +10,25 @@
  * call: on the loop thread that is atomic, so that of fifty requests that all
  * passed the look not one more passes than the quota has. The tunnel is opened
  * in the same breath, for the same reason.
- *
- * The rate is a token bucket in the form of the GCRA (ITU-T I.371): one time
- * stamp, the earliest at which the bucket would be full again. It holds
- * `count` tokens and refills `count` in each period.
  */
 #ifndef GATE_QUOTA_H
 #define GATE_QUOTA_H
 
 #include <stdint.h>
 
+#include "gate/bucket.h"
 #include "gate/now.h"
 #include "postern/attr.h"
 #include "postern/status.h"
 
 /* For a limit that is none. Zero is a limit: nothing passes. */
-#define QUOTA_UNLIMITED UINT64_MAX
+#define QUOTA_UNLIMITED UINT64_MAX /* a rate: BUCKET_UNLIMITED */
 
 struct quota_limits {
 	uint64_t requests; /* in an epoch */
 	uint64_t tunnels; /* open at one time */
 	uint64_t bytes_up, bytes_down; /* in an epoch */
-	uint64_t rate, rate_period; /* requests in a time, in ms; the period is
-				     * above 0 unless the rate is unlimited */
+	bucket_rate_t rate; /* requests in a time */
 };
 
 /* Largest values that a usage holds; what is at its largest stays there, and
@@ -46,7 +42,7 @@ typedef struct {
 	uint32_t requests;
 	uint16_t tunnels;
 	uint64_t bytes_up, bytes_down;
-	uint64_t full_at; /* the bucket: mono, in microseconds */
+	uint64_t full_at; /* the bucket of the rate */
 } usage_t;
 
 /* What is left: for the RateLimit fields and Retry-After. */

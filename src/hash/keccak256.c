@@ -85,8 +85,9 @@ absorb(uint64_t a[static 25], const uint8_t block[static RATE])
 	}
 }
 
-void
-keccak256(uint8_t out[static 32], span_t in)
+/* PADDING is the domain's bits and the first 1 of pad10*1. */
+static void
+sponge(uint8_t out[static 32], span_t in, uint8_t padding)
 {
 	uint64_t a[25] = {0};
 	uint8_t last[RATE] = {0};
@@ -95,9 +96,21 @@ keccak256(uint8_t out[static 32], span_t in)
 		absorb(a, in.ptr);
 	if (in.len != 0)
 		memcpy(last, in.ptr, in.len);
-	last[in.len] = 0x01;
+	last[in.len] = padding;
 	last[RATE - 1] |= 0x80;
 	absorb(a, last);
 	for (unsigned i = 0; i < 4; i++)
 		store_le64(out + 8 * i, a[i]);
+}
+
+void
+keccak256(uint8_t out[static 32], span_t in)
+{
+	sponge(out, in, 0x01);
+}
+
+void
+sha3_256(uint8_t out[static 32], span_t in)
+{
+	sponge(out, in, 0x06);
 }

@@ -17,4 +17,7 @@
 /* Hash IN. OUT may overlap it. */
 void keccak256(uint8_t out[static 32], span_t in);
 
+/* The same with the padding of FIPS 202: the checksum of an onion address. */
+void sha3_256(uint8_t out[static 32], span_t in);
+
 #endif

@@ -107,12 +107,12 @@ enum status journal_replay(struct journal *j, struct journal_replayed *out,
  * (ST_OK) or will never be (ST_JOURNAL_FAILED). */
 typedef void journal_done_fn(void *ctx, handle_t who, enum status status);
 
-/* Append RECORD (a copy).
+/* Append ENTRY (a copy), a count or the end of an epoch.
  * In:      who: told by journal_dispatch; a zero handle: nobody.
  * Returns: ST_OK: taken, WHO will be told. ST_BUSY: the queue is full.
  *          ST_JOURNAL_FAILED: not now. For the last two nobody is told. */
-enum status journal_append(struct journal *j,
-    const struct ledger_record *record, handle_t who) WARN_UNUSED;
+enum status journal_append(struct journal *j, const struct journal_entry *entry,
+    handle_t who) WARN_UNUSED;
 
 /* Readable when there is something to dispatch. */
 int journal_fd(const struct journal *j);

@@ -4,7 +4,7 @@
  * a disk sector. Integers are big-endian.
  *
  *	header                              record
- *	  0  8  "POSTERNJ"                    0  1  kind: 1 count, 2 seal
+ *	  0  8  "POSTERNJ"                    0  1  kind: count, close, seal
  *	  8  4  version, 1                    1  3  zero
  *	 12  4  bytes of a record, 64         4  4  requests
  *	 16 16  file id, random               8  8  epoch
@@ -76,15 +76,24 @@ enum status journal_header_decode(struct journal_header *h,
     const uint8_t identity[static JOURNAL_IDENTITY]) WARN_UNUSED;
 
 enum journal_kind {
-	JOURNAL_COUNT = 1,
-	JOURNAL_SEAL = 2, /* closed in order: all before it was synced */
+	JOURNAL_NONE = 0,
+	JOURNAL_COUNT = 1, /* what a member has used so far */
+	JOURNAL_CLOSE = 2, /* an epoch has ended: its counts are gone */
+	JOURNAL_SEAL = 3, /* closed in order: all before it was synced */
 };
 
-/* Write record NUMBER (from 0) of the file with FILE_ID. R is not looked at
- * for a seal. */
+/* What a record says: a plain value. */
+struct journal_entry {
+	enum journal_kind kind;
+	struct ledger_record count; /* COUNT */
+	uint64_t closed, floor; /* CLOSE: an epoch, and the floor from then on;
+				 * in the places of epoch and bytes up */
+};
+
+/* Write E as record NUMBER (from 0) of the file with FILE_ID. */
 void journal_record_encode(uint8_t out[static JOURNAL_RECORD],
-    enum journal_kind kind, const struct ledger_record *r, uint64_t durable,
-    uint64_t number, const uint8_t file_id[static JOURNAL_FILE_ID]);
+    const struct journal_entry *e, uint64_t durable, uint64_t number,
+    const uint8_t file_id[static JOURNAL_FILE_ID]);
 
 /* Reading a file from the front, record by record. */
 struct journal_scan {
@@ -98,10 +107,10 @@ void journal_scan_init(
     struct journal_scan *s, const uint8_t file_id[static JOURNAL_FILE_ID]);
 
 /* Look at the next record.
- * Out:     *r, if *count is true: a count that holds. Records after a damaged
- *          one are never taken: nobody was told that they were safe.
+ * Out:     *e; its kind is NONE if the record is damaged, or comes after one
+ *          that is: nobody was told that those were safe.
  * Returns: ST_OK; ST_CORRUPT: the damage is in the middle, not at the tail. */
-enum status journal_scan_next(struct journal_scan *s, struct ledger_record *r,
-    bool *count, const uint8_t in[static JOURNAL_RECORD]) WARN_UNUSED;
+enum status journal_scan_next(struct journal_scan *s, struct journal_entry *e,
+    const uint8_t in[static JOURNAL_RECORD]) WARN_UNUSED;
 
 #endif

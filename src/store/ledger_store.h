@@ -78,7 +78,7 @@ ledger_store_settle(struct ledger_store *s, struct gate_grant *grant,
 }
 
 /* A tunnel has carried bytes.
- * Returns: ST_OK; ST_QUOTA_BYTES: close it. */
+ * Returns: ST_OK; ST_QUOTA_BYTES, ST_EPOCH_PAST (as gate_tunnel_add): close it. */
 static inline enum status WARN_UNUSED
 ledger_store_add(struct ledger_store *s, struct gate_tunnel *tunnel,
     uint64_t up, uint64_t down)

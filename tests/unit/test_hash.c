@@ -32,6 +32,13 @@ test_published(void)
 	keccak256(out, span_str("abc"));
 	check_hex(out, 32,
 	    "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45");
+	/* FIPS 202's examples: nothing and "abc". */
+	sha3_256(out, span_of(NULL, 0));
+	check_hex(out, 32,
+	    "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a");
+	sha3_256(out, span_str("abc"));
+	check_hex(out, 32,
+	    "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532");
 	/* BLAKE, version 1.3, appendix: 1 and 144 zero bytes. */
 	blake512(out, span_of(zeros, 1));
 	check_hex(out, 64,
