@@ -27,7 +27,8 @@ SRC_hash := blake512 keccak256 poseidon poseidon_constants
 SRC_groth16 :=
 SRC_semaphore := artifacts babyjub group identity identity_file members \
 	witness
-SRC_sphinx :=
+SRC_sphinx := cipher header message packet replay stream suite surb wide \
+	x25519 x25519_ifma1 x25519_ifma8
 SRC_http := answer authority head proxy_line
 SRC_gate := address audience bucket circuits epoch ledger lru member pending \
 	proof_cache quota roots target
@@ -39,7 +40,8 @@ SRC_daemon :=
 SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base head ip field gate hash identity ledger poseidon witness
+UNIT := base head ip field gate hash identity ledger poseidon witness \
+	sphinx sphinx_parts x25519
 FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=

@@ -61,11 +61,15 @@ enum sphinx_kernel {
 	SPHINX_KERNEL_IFMA, /* AVX-512 IFMA, eight scalars at once */
 };
 
-/* A packet as it is on the wire; no padding, alignment 1. */
+/* A header and a packet as they are on the wire; no padding, alignment 1. */
 typedef struct {
 	uint8_t element[SPHINX_KEY_SIZE];
 	uint8_t beta[SPHINX_BETA_SIZE];
 	uint8_t mac[SPHINX_MAC_SIZE];
+} sphinx_header_t;
+
+typedef struct {
+	sphinx_header_t header;
 	uint8_t payload[SPHINX_PAYLOAD_SIZE];
 } sphinx_packet_t;
 
@@ -261,8 +265,7 @@ enum status sphinx_surb_open(struct sphinx *s, const uint8_t **reply,
  * Memory is the caller's; about 10.7 bytes a tag. */
 struct sphinx_replay {
 	uint64_t *slots; /* 8 a bucket; zero is free */
-	uint64_t mask; /* buckets - 1 */
-	uint64_t count, capacity;
+	uint64_t buckets, count, capacity;
 	uint8_t key[16];
 };
 
