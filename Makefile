@@ -33,7 +33,8 @@ SRC_http := answer authority head proxy_line
 SRC_gate := address audience bucket circuits epoch ledger lru member pending \
 	proof_cache quota roots target
 SRC_store :=
-SRC_net :=
+SRC_net := chunk conn crowd dialer listener loop pipes pool resolver sockaddr \
+	stream tunnel wheel
 SRC_tor :=
 SRC_mix :=
 SRC_daemon :=
@@ -41,7 +42,9 @@ SRC_cmd := cli
 
 # tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
 UNIT := base head ip field gate hash identity ledger poseidon witness \
-	sphinx sphinx_parts x25519
+	sphinx sphinx_parts x25519 $(UNIT_NET)
+# ... with sockets: they share tests/unit/net_util.c
+UNIT_NET := listener loop pool
 FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=
@@ -161,7 +164,8 @@ $(B)/tests/%.o: tests/fuzz/%.c
 $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+$(UNIT_NET:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a

@@ -45,6 +45,19 @@ list_append(struct list_node *head, struct list_node *n)
 	head->prev = n;
 }
 
+/* Move all of FROM's list to the end of HEAD's. */
+static inline void
+list_splice(struct list_node *head, struct list_node *from)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = head->prev;
+	head->prev->next = from->next;
+	from->prev->next = head;
+	head->prev = from->prev;
+	list_init(from);
+}
+
 static inline void
 list_remove(struct list_node *n)
 {

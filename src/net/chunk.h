@@ -22,6 +22,7 @@
 struct chunk {
 	struct chunk *next; /* in the pool's free list */
 	uint32_t start, end, size;
+	uint32_t high; /* the most that was ever in use: what has to be wiped */
 	uint8_t data[];
 };
 
@@ -54,6 +55,9 @@ void chunk_consume(struct chunk *c, size_t n);
 
 /* Room behind the last byte, after moving the bytes to the front. */
 size_t chunk_room(struct chunk *c);
+
+/* Count N bytes, at most the room, that the caller wrote at data + end. */
+void chunk_grow(struct chunk *c, size_t n);
 
 /* Append IN. Returns: ST_OK; ST_NO_SPACE (then nothing is appended). */
 enum status chunk_append(struct chunk *c, span_t in) WARN_UNUSED;

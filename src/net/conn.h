@@ -33,8 +33,9 @@ struct conn_ops {
 	/* The chunk is full, and data() has just been called without consuming
 	 * a byte: a head that is too large. */
 	void (*full)(struct conn *c);
-	/* The peer will send no more (once; also while paused if there is
-	 * nothing unread). It may still be reading. */
+	/* The peer will send no more: told once, after data() for what came
+	 * before, and while paused as well. It may still be reading; but tor
+	 * says FIN when a client has gone, and knows no half-close. */
 	void (*eof)(struct conn *c);
 	/* All that was written has left. NULL if nobody asks. */
 	void (*drained)(struct conn *c);
@@ -48,16 +49,16 @@ struct conn {
 	const struct conn_ops *ops;
 	struct loop *loop;
 	struct chunk_pool *chunks;
-	struct stream *stream;
+	struct stream *stream; /* NULL when closed or detached */
 	struct chunk *in, *out;
 	struct deadline linger;
 	struct task again; /* resumed with bytes there */
 	uint32_t seen; /* unread bytes that data() knows of */
 	uint32_t discarded; /* while finishing */
-	bool paused, eof, finishing, over;
+	bool paused, eof, eof_told, finishing, fin_sent;
 };
 
-/* Take over FD, a connected socket. It starts paused: conn_resume reads. S is
+/* Take over FD, a connected non-blocking socket. It starts paused: conn_resume reads. S is
  * where the stream lives, in the owner's memory, for longer than C.
  * Returns: ST_OK; ST_SYS (then FD is closed). */
 enum status conn_open(struct conn *c, struct loop *l, struct chunk_pool *chunks,
@@ -82,6 +83,11 @@ void conn_resume(struct conn *c);
  * anything but ST_OK the caller closes. over() is not called from here. */
 enum status conn_write(struct conn *c, span_t bytes) WARN_UNUSED;
 
+/* Bytes that were written and wait for the peer. While there are none, the
+ * next conn_write of up to a chunk succeeds; `drained` says when it is so
+ * again. That is how a long document is sent piece by piece. */
+size_t conn_waiting(const struct conn *c);
+
 /* Deliver what was written, send FIN, and throw away what still comes until
  * the peer closes too, LINGER_MS have passed, or 64 KiB have come; then call
  * over(ST_CLOSED). Without the wait the kernel would answer late bytes of the
@@ -91,10 +97,10 @@ void conn_finish(struct conn *c, uint64_t linger_ms);
 /* Close now; over() is not called. Idempotent. */
 void conn_close(struct conn *c, enum stream_end how);
 
-/* Let go of the stream (which stays open and keeps its place in memory) and
- * of the unread bytes: *early, a chunk or NULL, is the caller's now. Anything
- * still waiting to be sent must have drained: BUSY otherwise.
- * Returns: ST_OK; ST_BUSY. */
+/* Let go of the stream (which stays open and keeps its place in memory; give
+ * it another handler, as tunnel_start does, before the loop turns) and of the
+ * unread bytes: *early, a chunk or NULL, is the caller's now.
+ * Returns: ST_OK; ST_BUSY (closed, or something still waits to be sent). */
 enum status conn_detach(struct conn *c, struct chunk **early) WARN_UNUSED;
 
 #endif

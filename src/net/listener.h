@@ -24,6 +24,7 @@
 
 #define LISTENER_BATCH 64
 #define LISTENER_RETRY_MS 200
+#define LISTENER_PATH_MAX 108
 
 struct listener;
 
@@ -49,11 +50,11 @@ struct listener_config {
 };
 
 /* Read "127.0.0.1:8080", "[::1]:8080", "unix:/run/postern.sock" or "fd:3" into
- * the address part of CONFIG. PATH (a buffer of at least 108 bytes) takes a
+ * the address part of CONFIG. PATH (a buffer of LISTENER_PATH_MAX bytes) takes a
  * path. Returns: ST_OK; ST_BAD_ENCODING; ST_BAD_VALUE (a port); ST_BAD_LENGTH
  * (a path too long for the kernel). */
 enum status listener_parse(struct listener_config *config,
-    char path[static 108], span_t text) WARN_UNUSED;
+    char path[static LISTENER_PATH_MAX], span_t text) WARN_UNUSED;
 
 /* Listen.
  * Returns: ST_OK; ST_SYS with errno (EADDRINUSE, EACCES...); ST_NO_MEMORY;
@@ -61,7 +62,8 @@ enum status listener_parse(struct listener_config *config,
 enum status listener_new(struct listener **ls, struct loop *l,
     const struct listener_config *config) WARN_UNUSED;
 
-/* Close, and remove the path of a socket that we made; null *LS. */
+/* Close, and remove the path of a socket that we made; null *LS. Not from
+ * `accepted`. */
 void listener_free(struct listener **ls);
 
 /* Stop accepting until listener_resume (the owner has no room). */

@@ -7,7 +7,7 @@
  *
  * Four things can be registered. Each is a struct inside its owner's memory,
  * so that registering allocates nothing that an owner would have to free; a
- * callback finds its owner with list_entry-like arithmetic (`loop_owner`).
+ * callback finds its owner with `loop_owner`.
  *
  *   struct watch      readiness of a descriptor
  *   struct deadline   a moment; thousands of them cost O(1) each (net/wheel.h)
@@ -63,11 +63,15 @@ enum status loop_turn(struct loop *l, uint64_t max_wait_ms) WARN_UNUSED;
 /* Let loop_run return after this round. */
 void loop_stop(struct loop *l);
 
-/* Milliseconds of the monotonic clock, as read when this round began. */
-uint64_t loop_now(const struct loop *l);
+/* Run deferred tasks, and those that they defer, until there are none: the
+ * last thing before the owners of what is registered are freed. */
+void loop_settle(struct loop *l);
 
-/* Milliseconds of Unix time, as read when this round began. */
-int64_t loop_wall(const struct loop *l);
+/* Milliseconds of the monotonic clock, read once a round. */
+uint64_t loop_now(struct loop *l);
+
+/* Milliseconds of Unix time, read once a round. */
+int64_t loop_wall(struct loop *l);
 
 /* Nanoseconds of the monotonic clock, read now: to time things. */
 uint64_t loop_clock_ns(void);
@@ -88,7 +92,6 @@ struct watch {
 	/* WHAT is WATCH_READ, WATCH_WRITE or both; errors and hang-ups come as
 	 * both, and the next read or write tells which. */
 	void (*ready)(struct watch *w, unsigned what);
-	struct loop *loop;
 };
 
 /* Set W up for FD, not started. Whoever opened FD closes it, after
@@ -111,8 +114,8 @@ struct deadline {
 
 void deadline_init(struct deadline *d, void (*due)(struct deadline *d));
 
-/* Let D be due AFTER_MS from now, never early and at most one round late.
- * A running one is moved. */
+/* Let D be due AFTER_MS after loop_now, never early (0 counts as 1). A running
+ * one is moved. */
 void deadline_start(struct loop *l, struct deadline *d, uint64_t after_ms);
 
 void deadline_stop(struct loop *l, struct deadline *d);

@@ -63,7 +63,7 @@ void resolver_free(struct resolver **r);
 /* Ask for NAME (at most 253 characters, no NUL inside) for OWNER. *query names
  * the look-up.
  * Returns: ST_OK (fn will be called once); ST_BUSY; ST_NO_MEMORY;
- *          ST_BAD_LENGTH. */
+ *          ST_BAD_LENGTH; ST_BAD_ENCODING (no host name). */
 enum status resolver_query(struct resolver *r, handle_t *query, handle_t owner,
     span_t name) WARN_UNUSED;
 

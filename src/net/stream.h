@@ -23,17 +23,30 @@ struct stream {
 	bool tcp; /* else AF_UNIX */
 	/* Something changed; the flags say what is believed now. */
 	void (*ready)(struct stream *s);
+	void *owner; /* of whoever handles it at present */
 };
 
 /* A stream that is not open. */
 void stream_init(struct stream *s);
 
-/* Take over FD, a connected socket, and register it: READY is called from the
- * loop only, never from here. FD is made non-blocking, without Nagle's
- * algorithm, and with urgent data in line (so that it is ordinary data).
+/* Prepare a socket: no Nagle, urgent data in line (it is ordinary data then).
+ * What a listening socket has, the accepted ones inherit, so that this costs
+ * nothing per connection. Harmless on AF_UNIX. */
+void stream_prepare(int fd);
+
+/* Take over FD, a connected non-blocking socket, and register it: READY is
+ * called from the loop only, never from here.
  * Returns: ST_OK; ST_SYS (then FD is closed and S is not open). */
 enum status stream_open(struct stream *s, struct loop *l, int fd,
-    void (*ready)(struct stream *s)) WARN_UNUSED;
+    void (*ready)(struct stream *s), void *owner) WARN_UNUSED;
+
+/* Hand S over to another handler; it sees the flags as they are now. */
+void
+stream_handle(struct stream *s, void (*ready)(struct stream *s), void *owner);
+
+/* What recv and send would say of an error that came in the meantime (it is
+ * cleared by asking); 0: none. */
+int stream_error(const struct stream *s);
 
 /* How a stream is closed. */
 enum stream_end {

@@ -31,6 +31,7 @@
 
 struct tunnel;
 struct relay;
+struct relay_pipe;
 
 /* What moves before others get a turn. */
 #define TUNNEL_SLICE (512 * 1024)
@@ -70,7 +71,7 @@ struct tunnel_end {
 	uint64_t ceiling; /* of moved */
 	bool eof; /* it will send no more */
 	bool shut; /* and its peer has been told */
-	bool bulk; /* the last slice was large: splice */
+	bool bulk; /* it sends much: splice */
 };
 
 struct tunnel {
@@ -91,12 +92,21 @@ struct relay_config {
 };
 
 /* What the tunnels of a loop share. CHUNKS is where early bytes came from.
+ * The process ignores SIGPIPE from now on: splice has no MSG_NOSIGNAL.
  * Returns: ST_OK; ST_NO_MEMORY. */
 enum status relay_new(struct relay **r, struct loop *l,
     struct chunk_pool *chunks, const struct relay_config *config) WARN_UNUSED;
 
 /* Free *R and null it; every tunnel is over. */
 void relay_free(struct relay **r);
+
+struct relay_counts {
+	uint32_t tunnels; /* open */
+	uint32_t pipes_lent, pipes_kept;
+	uint64_t bytes[2]; /* by the side they came from */
+};
+
+const struct relay_counts *relay_counts(struct relay *r);
 
 /* Join CLIENT and TARGET, both open, whose handlers are taken over and which
  * stay in their owner's memory until `over`. EARLY (NULL: none) are bytes of
@@ -112,7 +122,7 @@ void tunnel_start(struct tunnel *t, struct relay *r, struct stream *client,
  * counts; later calls do nothing. */
 void tunnel_close(struct tunnel *t, enum status reason);
 
-/* Bytes that passed from side FROM. */
+/* Bytes that passed from side FROM: what was taken out of its stream. */
 uint64_t tunnel_bytes(const struct tunnel *t, enum tunnel_side from);
 
 #endif
