@@ -25,8 +25,8 @@ SRC_base := ip out slab span status text wipe
 SRC_bn254 := fp fr
 SRC_hash := blake512 keccak256 poseidon poseidon_constants
 SRC_groth16 :=
-SRC_semaphore := artifacts babyjub group identity identity_file members \
-	witness
+SRC_semaphore := artifacts babyjub fault group identity identity_file \
+	members proof_json token witness
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8
 SRC_http := answer authority head proxy_line
