@@ -32,9 +32,9 @@ SRC_sphinx := cipher header message packet replay stream suite surb wide \
 SRC_http := answer authority head proxy_line
 SRC_gate := address audience bucket circuits epoch ledger lru member pending \
 	proof_cache quota roots target
-SRC_store :=
-SRC_net := chunk conn crowd dialer listener loop pipes pool resolver sockaddr \
-	stream tunnel wheel
+SRC_store := file
+SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
+	sockaddr stream tunnel wheel
 SRC_tor :=
 SRC_mix :=
 SRC_daemon :=
@@ -45,6 +45,8 @@ UNIT := base head ip field gate hash identity ledger poseidon witness \
 	sphinx sphinx_parts x25519 $(UNIT_NET)
 # ... with sockets: they share tests/unit/net_util.c
 UNIT_NET := listener loop pool
+UNIT := base field file gate group hash head identity ip ledger poseidon \
+	sphinx sphinx_parts witness x25519
 FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=
