@@ -51,10 +51,11 @@ FUZZ := authority head proxy_line target
 # bench/bench_NAME.c
 BENCH :=
 
-# Debian packages: to build, and to test besides.
+# Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev
-DEPS_TEST := clang libclang-rt-14-dev python3 tor curl openssl nodejs npm
+DEPS_DEMO := python3 tor curl openssl
+DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
 
 # --- flags -------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection \
 	-D_FORTIFY_SOURCE=2 -fPIE
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 OPT := -O2 -g
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 HARDEN += -fcf-protection=full
 endif
@@ -256,10 +257,24 @@ sizes: ## longest functions and files
 format: ## check the layout of the source (clang-format)
 	@clang-format --dry-run --Werror $(shell git ls-files '*.c' '*.h')
 
+# --- see it work -------------------------------------------------------------
+
+# A make of its own for the build: this one may have begun without a compiler.
+demo: deps-demo ## the main job on this machine alone: private tor, gate, member, curl
+	@$(MAKE) --no-print-directory all
+	@tests/e2e/demo
+
+run: deps-demo ## the gateway behind this machine's own tor
+	@$(MAKE) --no-print-directory all
+	@conf/run-here
+
 # --- dependencies, install ---------------------------------------------------
 
 deps: ## install the Debian packages that the build needs
 	@tests/lint/need $(DEPS_BUILD)
+
+deps-demo:
+	@tests/lint/need $(DEPS_BUILD) $(DEPS_DEMO)
 
 deps-test: ## ... and those of the tests
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_TEST)
@@ -282,9 +297,9 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-programs unit programs list-programs fuzz-replay check test layers symbols sizes format deps \
-	deps-test install uninstall clean help $(FUZZ:%=fuzz-%) \
-	$(FUZZ:%=fuzz-keep-%)
+.PHONY: all bench bench-programs check clean demo deps deps-demo deps-test \
+	format fuzz-replay help install layers list-programs programs run sizes \
+	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%)
 .SECONDARY:
 
 -include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)

@@ -224,6 +224,7 @@ class TlsSite(Server):
 
     def __init__(self, where, names, page=b"hello from outside\n"):
         self.cert, key = certificate(where, *names)
+        self.page = page
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.cert, key)
 

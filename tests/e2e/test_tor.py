@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Stock curl through a real tor, the gateway, and out: with proofs that the
+official JavaScript packages minted."""
+
+import contextlib
+
+from lib import (Gateway, Members, NameServer, TlsSite, check, equal, folder,
+                 free_port, main, official_proofs, today, token_of)
+from torlib import Curl, TorNet
+
+QUOTA = 6
+PAGE = "hello from outside"
+
+
+class World:
+    """One network for all tests here: it takes 20 s to come up."""
+
+    def __init__(self, stack):
+        where = stack.enter_context(folder())
+        self.site = stack.enter_context(TlsSite(where, ["site.example"]))
+        names = stack.enter_context(NameServer({"site.example": ["127.0.0.1"]}))
+        port = free_port()
+        self.net = stack.enter_context(TorNet(port))
+        self.members = Members(where, size=8, secrets=3)
+        self.gate = stack.enter_context(Gateway(where, {
+            "gateway": {"listen": f"127.0.0.1:{port}", "proxy_line": "required",
+                        "onion": self.net.hostname_file},
+            "group main": {"members": self.members.file, "requests": QUOTA},
+            "egress": {"ports": self.site.port, "allow": "*",
+                       "dns": f"127.0.0.1:{names.port}",
+                       "except": f"127.0.0.1:{self.site.port}"},
+            "limits": {"circuit_failures": 3},
+        }))
+        self.message = int.from_bytes(self.onion_key(), "big")
+        self.url = f"https://site.example:{self.site.port}/"
+        a, b, c = self.members.members
+        day = today()
+        fresh_a, fresh_b, fresh_c, stale, other = official_proofs(self.members, [
+            (a, day, self.message), (b, day, self.message),
+            (c, day, self.message), (c, day - 2, self.message), (c, day, 1)])
+        self.token = {"a": token_of(fresh_a), "b": token_of(fresh_b),
+                      "c": token_of(fresh_c), "stale": token_of(stale),
+                      "other": token_of(other)}
+        # The same proof with another nullifier: well formed, and false.
+        forged = dict(fresh_c, nullifier=fresh_a["nullifier"])
+        self.token["forged"] = token_of(forged)
+
+    def onion_key(self):
+        import base64
+        return base64.b32decode(self.net.onion.split(".")[0].upper())[:32]
+
+    def curl(self, token=None, circuit=None):
+        header = None
+        if token:
+            header = f"Proxy-Authorization: Semaphore {self.token[token]}"
+        return Curl(self.net, self.url, header, circuit, self.site.cert)
+
+
+def test_a_member_goes_out():
+    got = world.curl("a")
+    equal((got.connect, got.code, got.exit), (200, 200, 0), got.error)
+    check(PAGE in got.text, got.text)
+
+
+def test_without_a_proof_the_answer_says_what_to_do():
+    before = world.site.connections
+    got = world.curl()
+    equal(got.connect, 407, got.error)
+    check("Proxy-Authenticate: Semaphore " in got.text, got.text)
+    check(f'scope="{today()}"' in got.text, got.text)
+    check(f'message="{world.message}"' in got.text, got.text)
+    equal(world.site.connections, before, "connections to the site")
+
+
+def test_a_wrong_a_stale_and_another_gateways_proof_are_refused():
+    before = world.site.connections
+    for token in "forged", "stale", "other":
+        got = world.curl(token, circuit=f"refused-{token}")
+        equal(got.connect, 407, f"{token}: {got.error}")
+    equal(world.site.connections, before, "connections to the site")
+
+
+def test_over_quota_the_answer_is_429():
+    codes = [world.curl("b").connect for _ in range(QUOTA + 1)]
+    equal(codes, [200] * QUOTA + [429])
+    got = world.curl("b")
+    check("Retry-After: " in got.text, got.text)
+    equal(world.curl("a").connect, 200, "another member")
+
+
+def test_two_circuits_are_told_apart():
+    for _ in range(4):
+        world.curl("forged", circuit="bad")
+    got = world.curl("a", circuit="bad")
+    check(got.connect != 200, "a circuit that sent bad proofs still passes")
+    equal(world.curl("a", circuit="good").connect, 200, "another circuit")
+
+
+def test_a_restart_of_tor_does_not_hurt_the_gateway():
+    world.net.restart("onion")
+    for _ in range(5):  # the client may hold a circuit to the old tor
+        got = world.curl("c", circuit="after")
+        if got.connect == 200:
+            break
+    equal(got.connect, 200, got.error)
+    equal(world.gate.process.poll(), None, "the gateway's exit")
+
+
+def test_the_log_names_nobody():
+    text = world.gate.log()
+    check("site.example" not in text, "a destination in the log")
+    for token in world.token.values():
+        check(token[:40] not in text, "a token in the log")
+    check("fc00:dead:beef" not in text, "a circuit id in the log")
+
+
+if __name__ == "__main__":
+    with contextlib.ExitStack() as everything:
+        world = World(everything)
+        main(globals())
