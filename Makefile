@@ -21,33 +21,72 @@ SHELL := /bin/bash
 PURE := base bn254 hash groth16 semaphore sphinx http gate
 DAEMON := store net tor mix daemon cmd
 
+# For each: SRC, its sources; UNIT, tests/unit/test_NAME.c; FUZZ,
+# tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME.
+
 SRC_base := ip out slab span status text wipe
+UNIT_base := base ip
+FUZZ_base :=
+
 SRC_bn254 := fp fr
+UNIT_bn254 := field
+FUZZ_bn254 :=
+
 SRC_hash := blake512 keccak256 poseidon poseidon_constants
+UNIT_hash := hash poseidon
+FUZZ_hash :=
+
 SRC_groth16 :=
+UNIT_groth16 :=
+FUZZ_groth16 :=
+
 SRC_semaphore := artifacts babyjub fault group identity identity_file \
 	members proof_json token witness
+UNIT_semaphore := group identity witness
+FUZZ_semaphore :=
+
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8
+UNIT_sphinx := sphinx sphinx_parts x25519
+FUZZ_sphinx :=
+
 SRC_http := answer authority head proxy_line
+UNIT_http := answer head
+FUZZ_http := answer authority head proxy_line
+
 SRC_gate := address audience bucket circuits epoch ledger lru member pending \
 	proof_cache quota roots target
+UNIT_gate := gate ledger
+FUZZ_gate := target
+
 SRC_store := file
+UNIT_store := file
+FUZZ_store :=
+
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
-SRC_tor :=
-SRC_mix :=
-SRC_daemon :=
-SRC_cmd := cli
+# These have sockets and share tests/unit/net_util.c.
+UNIT_net := listener loop pool
+FUZZ_net :=
 
-# tests/unit/test_NAME.c, tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME
-UNIT := base head ip field gate hash identity ledger poseidon witness \
-	sphinx sphinx_parts x25519 $(UNIT_NET)
-# ... with sockets: they share tests/unit/net_util.c
-UNIT_NET := listener loop pool
-UNIT := base field file gate group hash head identity ip ledger poseidon \
-	sphinx sphinx_parts witness x25519
-FUZZ := authority head proxy_line target
+SRC_tor :=
+UNIT_tor :=
+FUZZ_tor :=
+
+SRC_mix :=
+UNIT_mix :=
+FUZZ_mix :=
+
+SRC_daemon :=
+UNIT_daemon :=
+FUZZ_daemon :=
+
+SRC_cmd := cli
+UNIT_cmd :=
+FUZZ_cmd :=
+
+UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
+FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # bench/bench_NAME.c
 BENCH :=
 
@@ -168,7 +207,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
-$(UNIT_NET:%=$(B)/tests/test_%): $(B)/tests/net_util.o
+$(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
