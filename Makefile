@@ -56,7 +56,7 @@ FUZZ_http := answer authority head proxy_line
 
 SRC_gate := address audience bucket circuits epoch ledger lru member pending \
 	proof_cache quota roots target
-UNIT_gate := gate ledger
+UNIT_gate := address gate ledger target
 FUZZ_gate := target
 
 SRC_store := file
