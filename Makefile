@@ -54,12 +54,12 @@ SRC_http := answer authority head proxy_line
 UNIT_http := answer head
 FUZZ_http := answer authority head proxy_line
 
-SRC_gate := address audience bucket circuits epoch ledger lru member pending \
-	proof_cache quota roots target
-UNIT_gate := address gate ledger target
+SRC_gate := address audience bucket circuits epoch gate ledger lru member \
+	pending proof_cache quota roots target
+UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
-SRC_store := file
+SRC_store := file journal journal_file journal_format journal_writer local_store
 UNIT_store := file
 FUZZ_store :=
 

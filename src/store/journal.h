@@ -83,10 +83,10 @@ void
 journal_member_key(uint8_t out[static MEMBER_KEY], const struct journal *j);
 uint64_t journal_floor(const struct journal *j);
 
-/* A count that the journal holds. Returns: ST_OK to go on; else reading stops
- * and the status is passed on. */
+/* What a record of the journal says. Returns: ST_OK to go on; else reading
+ * stops and the status is passed on. */
 typedef enum status
-journal_replay_fn(void *ctx, const struct ledger_record *record);
+journal_replay_fn(void *ctx, const struct journal_entry *entry);
 
 struct journal_replayed {
 	uint64_t records; /* that hold */
@@ -107,7 +107,8 @@ enum status journal_replay(struct journal *j, struct journal_replayed *out,
  * (ST_OK) or will never be (ST_JOURNAL_FAILED). */
 typedef void journal_done_fn(void *ctx, handle_t who, enum status status);
 
-/* Append ENTRY (a copy), a count or the end of an epoch.
+/* Append ENTRY (a copy): a count, the end of an epoch, or a mark, with which
+ * one finds out whether the disk is well again.
  * In:      who: told by journal_dispatch; a zero handle: nobody.
  * Returns: ST_OK: taken, WHO will be told. ST_BUSY: the queue is full.
  *          ST_JOURNAL_FAILED: not now. For the last two nobody is told. */
@@ -120,22 +121,29 @@ int journal_fd(const struct journal *j);
 /* Tell those whose records are done. */
 void journal_dispatch(struct journal *j, journal_done_fn *fn, void *ctx);
 
-/* The journal must be, or should be, written anew: it is given up, or more
- * than LIVE records and three parts in four of it are superseded. */
-bool journal_wants_compaction(const struct journal *j, uint64_t live);
+/* The journal must be, or should be, written anew: it is given up, or it is
+ * large and three parts in four of it are superseded.
+ * In: live, how many records the ledger has now. */
+bool journal_wants_compaction(struct journal *j, uint64_t live);
 
-/* Begin a new file whose header says FLOOR. No effect on what is in progress:
- * a compaction that was begun before is dropped.
- * Returns: ST_OK; ST_BUSY (one is being finished, or the queue is full). */
+/* Begin a new file whose header says FLOOR.
+ * Returns: ST_OK; ST_BUSY (one is in the making, or the queue is full). */
 enum status journal_compact(struct journal *j, uint64_t floor) WARN_UNUSED;
 
-/* Add N of the ledger's records (copies) to the new file, or with N = 0 finish
- * it and put it in the place of the old.
- * Returns: ST_OK; ST_BUSY: not yet, the writer is behind: come again;
- *          ST_JOURNAL_FAILED: the new file could not be written; it is gone,
+/* Most records of one journal_compact_add. */
+#define JOURNAL_COMPACT_MAX LEDGER_WALK_MIN
+
+/* Add N of the ledger's records (copies) to the new file.
+ * Returns: ST_OK; ST_BUSY: the writer is behind, come again after the next
+ *          dispatch; ST_JOURNAL_FAILED: it could not be written and is gone,
  *          the old one goes on if it did before. Begin again later. */
 enum status journal_compact_add(struct journal *j,
     const struct ledger_record *records, size_t n) WARN_UNUSED;
+
+/* Finish the new file and put it in the place of the old.
+ * Returns: ST_OK: it is in place; ST_BUSY: not yet, come again after the next
+ *          dispatch; ST_JOURNAL_FAILED: as above. */
+enum status journal_compact_end(struct journal *j) WARN_UNUSED;
 
 struct journal_health {
 	enum status status; /* ST_OK; ST_JOURNAL_FAILED */
@@ -147,7 +155,7 @@ struct journal_health {
 	bool compacting;
 };
 
-void journal_health(const struct journal *j, struct journal_health *out);
+void journal_health(struct journal *j, struct journal_health *out);
 
 /* Write and sync what is queued, seal, close, unlock. Those who are still to be
  * told are told through FN (NULL: nobody is). *j is NULL afterwards. */

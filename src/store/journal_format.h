@@ -4,7 +4,7 @@
  * a disk sector. Integers are big-endian.
  *
  *	header                              record
- *	  0  8  "POSTERNJ"                    0  1  kind: count, close, seal
+ *	  0  8  "POSTERNJ"                    0  1  kind (enum journal_kind)
  *	  8  4  version, 1                    1  3  zero
  *	 12  4  bytes of a record, 64         4  4  requests
  *	 16 16  file id, random               8  8  epoch
@@ -79,7 +79,8 @@ enum journal_kind {
 	JOURNAL_NONE = 0,
 	JOURNAL_COUNT = 1, /* what a member has used so far */
 	JOURNAL_CLOSE = 2, /* an epoch has ended: its counts are gone */
-	JOURNAL_SEAL = 3, /* closed in order: all before it was synced */
+	JOURNAL_MARK = 3, /* says nothing: to see whether one can write */
+	JOURNAL_SEAL = 4, /* the journal was closed in order */
 };
 
 /* What a record says: a plain value. */

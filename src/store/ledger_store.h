@@ -54,8 +54,7 @@ struct ledger_store_ops {
 	int (*fd)(const struct ledger_store *s);
 	void (*dispatch)(struct ledger_store *s);
 	void (*tick)(struct ledger_store *s, now_t now);
-	void (*health)(
-	    const struct ledger_store *s, struct ledger_store_health *out);
+	void (*health)(struct ledger_store *s, struct ledger_store_health *out);
 	void (*free)(struct ledger_store *s);
 };
 
@@ -116,8 +115,7 @@ ledger_store_tick(struct ledger_store *s, now_t now)
 }
 
 static inline void
-ledger_store_health(
-    const struct ledger_store *s, struct ledger_store_health *out)
+ledger_store_health(struct ledger_store *s, struct ledger_store_health *out)
 {
 	s->ops->health(s, out);
 }

@@ -25,12 +25,14 @@
  * on, also on failure; NULL: counts live in memory only and a restart forgets
  * them.
  * In:      pending, how many answers may be outstanding (sessions are enough).
- * Out:     *store, NULL on failure; why, at most SIZE bytes: what is wrong and
+ * Out:     *store, NULL on failure; *replayed, what the journal had (to be
+ *          logged: a torn tail, an end out of order); why: what is wrong and
  *          the cure.
  * Returns: ST_OK; what journal_replay found; ST_LEDGER_FULL (the journal holds
  *          more than the ledger may); ST_NO_MEMORY; ST_SYS. */
-enum status local_store_new(struct ledger_store **store, struct gate *gate,
+enum status local_store_new(struct ledger_store **store,
+    struct journal_replayed *replayed, struct gate *gate,
     struct journal *journal, uint32_t pending, ledger_settled_fn *settled,
-    void *ctx, char *why, size_t size) WARN_UNUSED;
+    void *ctx, char why[static JOURNAL_WHY_MAX]) WARN_UNUSED;
 
 #endif
