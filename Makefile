@@ -51,7 +51,7 @@ UNIT_sphinx := sphinx sphinx_parts x25519
 FUZZ_sphinx :=
 
 SRC_http := answer authority head proxy_line
-UNIT_http := answer head
+UNIT_http := answer head protocol
 FUZZ_http := answer authority head proxy_line
 
 SRC_gate := address audience bucket circuits epoch gate ledger lru member \

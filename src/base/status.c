@@ -88,8 +88,8 @@ static const struct status_info table[ST_COUNT] = {
 	"makes one)"),
     ANSWER(ST_CREDENTIAL_BAD, "credential_bad", "malformed proof", 407,
 	"http_request_denied",
-	"send the token as postern prove --token or base64url of the official "
-	"JSON gives it"),
+	"send base64url of the official JSON, or the compact token that "
+	"postern prove --token prints"),
     ANSWER(ST_EPOCH_PAST, "epoch_past", "the proof's epoch is over", 407,
 	"http_request_denied", "make a new proof for the scope of this answer"),
     ANSWER(ST_EPOCH_FUTURE, "epoch_future", "the proof's epoch has not begun",

@@ -10,7 +10,7 @@
 /* The most that an integer of a structured field holds (RFC 9651, 3.3.1). */
 #define FIELD_INTEGER_MAX UINT64_C(999999999999999)
 
-#define REALM_MAX 64
+#define REALM_MAX 255
 #define LIMIT_NAME_MAX 32
 
 /* draft-ietf-httpapi-ratelimit-headers, "Problem Types". */

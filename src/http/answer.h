@@ -33,7 +33,7 @@
 
 /* What a client needs to make a proof. All strings are the gateway's own. */
 struct answer_challenge {
-	const char *realm; /* at most 64 bytes; NULL or "": none is set */
+	const char *realm; /* at most 255 bytes; NULL or "": none is set */
 	const char *scope; /* of slot 0, decimal */
 	const char *message; /* decimal; "any" when each is accepted */
 	uint64_t expires; /* when this scope ends, Unix seconds */
