@@ -14,8 +14,7 @@ F(from_mont_limbs_strict)(F_T *r, const uint64_t in[static 4])
 	uint64_t t[4];
 	uint64_t below = limbs_sub(t, in, MODULUS.m);
 
-	for (int i = 0; i < 4; i++)
-		r->l[i] = in[i] & mask_of(below);
+	limbs_select(r->l, in, F(zero).l, mask_of(below));
 	return below ? ST_OK : ST_NOT_CANONICAL;
 }
 
@@ -183,5 +182,5 @@ F(is_zero)(const F_T *a)
 void
 F(cmov)(F_T *r, const F_T *a, bool flag)
 {
-	limbs_cmov(r->l, a->l, mask_of(flag));
+	limbs_select(r->l, a->l, r->l, mask_of(flag));
 }

@@ -10,6 +10,10 @@
 
 #include "base/bytes.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 __extension__ typedef unsigned __int128 u128;
 
 /* Hide a value from the optimiser, so that it can not turn arithmetic on a
@@ -28,19 +32,63 @@ mask_of(uint64_t flag)
 	return value_barrier(0 - flag);
 }
 
-/* r = a + b; returns the carry. */
+/* a + b + *carry, and a - b - *borrow; the 0 or 1 becomes the one out. gcc
+ * keeps a carry in its flag through these intrinsics alone. */
+#ifdef __x86_64__
+typedef unsigned char carry_t;
+
+static inline uint64_t
+add_carry(uint64_t a, uint64_t b, carry_t *carry)
+{
+	unsigned long long t;
+
+	*carry = _addcarry_u64(*carry, a, b, &t);
+	return t;
+}
+
+static inline uint64_t
+sub_borrow(uint64_t a, uint64_t b, carry_t *borrow)
+{
+	unsigned long long t;
+
+	*borrow = _subborrow_u64(*borrow, a, b, &t);
+	return t;
+}
+#else
+typedef uint64_t carry_t;
+
+static inline uint64_t
+add_carry(uint64_t a, uint64_t b, carry_t *carry)
+{
+	u128 t = (u128)a + b + *carry;
+
+	*carry = (uint64_t)(t >> 64);
+	return (uint64_t)t;
+}
+
+static inline uint64_t
+sub_borrow(uint64_t a, uint64_t b, carry_t *borrow)
+{
+	u128 t = (u128)a - b - *borrow;
+
+	*borrow = (uint64_t)(t >> 64) & 1;
+	return (uint64_t)t;
+}
+#endif
+
+/* r = a + b; returns the carry. Here and below four steps are written out:
+ * gcc does not unroll loops at -O2. */
 static inline uint64_t
 limbs_add(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {
-	u128 t = 0;
+	carry_t carry = 0;
 
-	for (int i = 0; i < 4; i++) {
-		t += (u128)a[i] + b[i];
-		r[i] = (uint64_t)t;
-		t >>= 64;
-	}
-	return (uint64_t)t;
+	r[0] = add_carry(a[0], b[0], &carry);
+	r[1] = add_carry(a[1], b[1], &carry);
+	r[2] = add_carry(a[2], b[2], &carry);
+	r[3] = add_carry(a[3], b[3], &carry);
+	return carry;
 }
 
 /* r = a - b; returns the borrow, 0 or 1. */
@@ -48,22 +96,24 @@ static inline uint64_t
 limbs_sub(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {
-	uint64_t borrow = 0;
+	carry_t borrow = 0;
 
-	for (int i = 0; i < 4; i++) {
-		u128 t = (u128)a[i] - b[i] - borrow;
-		r[i] = (uint64_t)t;
-		borrow = (uint64_t)(t >> 64) & 1;
-	}
+	r[0] = sub_borrow(a[0], b[0], &borrow);
+	r[1] = sub_borrow(a[1], b[1], &borrow);
+	r[2] = sub_borrow(a[2], b[2], &borrow);
+	r[3] = sub_borrow(a[3], b[3], &borrow);
 	return borrow;
 }
 
-/* r = a where MASK is all ones, else r. */
+/* r = a where MASK is all ones, else b. */
 static inline void
-limbs_cmov(uint64_t r[static 4], const uint64_t a[static 4], uint64_t mask)
+limbs_select(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], uint64_t mask)
 {
-	for (int i = 0; i < 4; i++)
-		r[i] ^= mask & (r[i] ^ a[i]);
+	r[0] = (a[0] & mask) | (b[0] & ~mask);
+	r[1] = (a[1] & mask) | (b[1] & ~mask);
+	r[2] = (a[2] & mask) | (b[2] & ~mask);
+	r[3] = (a[3] & mask) | (b[3] & ~mask);
 }
 
 static inline bool

@@ -26,9 +26,7 @@ mont_reduce_once(
 	uint64_t t[4];
 	uint64_t borrow = limbs_sub(t, a, m->m);
 
-	for (int i = 0; i < 4; i++)
-		r[i] = a[i];
-	limbs_cmov(r, t, mask_of(1 - borrow));
+	limbs_select(r, a, t, mask_of(borrow));
 }
 
 static inline void
@@ -45,12 +43,12 @@ static inline void
 mont_sub(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4], const struct modulus *m)
 {
-	uint64_t t[4];
-	uint64_t mask = mask_of(limbs_sub(t, a, b));
+	static const uint64_t zero[4];
+	uint64_t t[4], u[4];
+	uint64_t borrow = limbs_sub(t, a, b);
 
-	for (int i = 0; i < 4; i++)
-		r[i] = m->m[i] & mask;
-	limbs_add(r, t, r);
+	limbs_select(u, m->m, zero, mask_of(borrow));
+	limbs_add(r, t, u);
 }
 
 /* t + a * b + c as two limbs: can not overflow. */
@@ -63,29 +61,41 @@ mul_add(uint64_t *hi, uint64_t t, uint64_t a, uint64_t b, uint64_t c)
 	return (uint64_t)v;
 }
 
+/* t = (t + a * b + q * m) / 2^64 with the q that makes it a whole number. For
+ * t and a below 2m that is below 2m + 2m / 2^64 < 2^256, so the two carries
+ * add up without a carry of their own (El Housni, Botrel, "Faster Montgomery
+ * multiplication and multi-scalar-multiplication for SNARKs", TCHES 2023,
+ * section 2.3). Written out because gcc does not unroll at -O2. */
+static inline void
+mont_row(uint64_t t[static 4], const uint64_t a[static 4], uint64_t b,
+    const struct modulus *m)
+{
+	uint64_t c, d, q;
+
+	t[0] = mul_add(&c, t[0], a[0], b, 0);
+	q = t[0] * m->inv;
+	mul_add(&d, t[0], q, m->m[0], 0); /* the low limb is 0 */
+	t[1] = mul_add(&c, t[1], a[1], b, c);
+	t[0] = mul_add(&d, t[1], q, m->m[1], d);
+	t[2] = mul_add(&c, t[2], a[2], b, c);
+	t[1] = mul_add(&d, t[2], q, m->m[2], d);
+	t[3] = mul_add(&c, t[3], a[3], b, c);
+	t[2] = mul_add(&d, t[3], q, m->m[3], d);
+	t[3] = c + d;
+}
+
 /* r = a * b / 2^256 mod m (Montgomery, Math. Comp. 44, 1985), multiplying and
- * reducing limb by limb. As m < 2^254, the running sum of a row stays below
- * 2m * 2^64 < 2^319, so its two carries add up without a carry of their own
- * (Botrel, Housni, "Faster Montgomery multiplication and multi-scalar
- * multiplication for SNARKs", TCHES 2023, section 2.3). */
+ * reducing limb by limb. b may be any 256-bit integer. */
 static inline void
 mont_mul(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4], const struct modulus *m)
 {
 	uint64_t t[4] = {0};
 
-	for (int i = 0; i < 4; i++) {
-		uint64_t c, d, q;
-
-		t[0] = mul_add(&c, t[0], a[0], b[i], 0);
-		q = t[0] * m->inv;
-		mul_add(&d, t[0], q, m->m[0], 0); /* the low limb is 0 */
-		for (int j = 1; j < 4; j++) {
-			t[j] = mul_add(&c, t[j], a[j], b[i], c);
-			t[j - 1] = mul_add(&d, t[j], q, m->m[j], d);
-		}
-		t[3] = c + d;
-	}
+	mont_row(t, a, b[0], m);
+	mont_row(t, a, b[1], m);
+	mont_row(t, a, b[2], m);
+	mont_row(t, a, b[3], m);
 	mont_reduce_once(r, t, m);
 }
 
