@@ -28,7 +28,7 @@ SRC_base := ip out slab span status text wipe
 UNIT_base := base ip
 FUZZ_base :=
 
-SRC_bn254 := fp fr
+SRC_bn254 := constants fp fp2 fr g1 g1_table g2 kernel kernel_c64 wnaf
 UNIT_bn254 := field
 FUZZ_bn254 :=
 
@@ -36,8 +36,8 @@ SRC_hash := blake512 keccak256 poseidon poseidon_constants
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 
-SRC_groth16 :=
-UNIT_groth16 :=
+SRC_groth16 := verify
+UNIT_groth16 := groth16
 FUZZ_groth16 :=
 
 SRC_semaphore := artifacts babyjub fault group identity identity_file \

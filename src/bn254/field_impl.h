@@ -145,8 +145,9 @@ F(inv_var)(F_T *r, const F_T *a)
 	mont_mul(r->l, t, MODULUS.r2, &MODULUS);
 }
 
-void
-F(inv_many)(F_T *r, const F_T *a, size_t n)
+static void
+F(inv_many_with)(
+    F_T *r, const F_T *a, size_t n, void (*inv)(F_T *, const F_T *))
 {
 	F_T acc = F(one), inverse, next;
 
@@ -156,7 +157,7 @@ F(inv_many)(F_T *r, const F_T *a, size_t n)
 		F(mul)(&next, &acc, &a[i]);
 		F(cmov)(&acc, &next, !F(is_zero)(&a[i]));
 	}
-	F(inv)(&inverse, &acc);
+	inv(&inverse, &acc);
 	for (size_t i = n; i-- > 0;) {
 		bool zero = F(is_zero)(&a[i]);
 
@@ -165,6 +166,18 @@ F(inv_many)(F_T *r, const F_T *a, size_t n)
 		F(mul)(&next, &inverse, &a[i]);
 		F(cmov)(&inverse, &next, !zero);
 	}
+}
+
+void
+F(inv_many)(F_T *r, const F_T *a, size_t n)
+{
+	F(inv_many_with)(r, a, n, F(inv));
+}
+
+void
+F(inv_many_var)(F_T *r, const F_T *a, size_t n)
+{
+	F(inv_many_with)(r, a, n, F(inv_var));
 }
 
 bool

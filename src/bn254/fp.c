@@ -2,18 +2,6 @@
 
 #include "bn254/mont_impl.h"
 
-static const struct modulus P = {
-    .m = {0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb85045b68181585d,
-	0x30644e72e131a029},
-    .inv = 0x87d20782e4866389,
-    .one = {0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d, 0x666ea36f7879462c,
-	0x0e0a77c19a07df2f},
-    .r2 = {0xf32cfc5b538afa89, 0xb5e71911d44501fb, 0x47ab1eff0a417ff6,
-	0x06d89f71cab8351f},
-    .minus2 = {0x3c208c16d87cfd45, 0x97816a916871ca8d, 0xb85045b68181585d,
-	0x30644e72e131a029},
-};
-
 /* (p + 1) / 4 and (p - 1) / 2 */
 static const uint64_t root_exponent[4] = {0x4f082305b61f3f52,
     0x65e05aa45a1c72a3, 0x6e14116da0605617, 0x0c19139cb84c680a};
@@ -25,7 +13,7 @@ const fp_t fp_one = {{0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d,
 
 #define F(NAME) fp_##NAME
 #define F_T fp_t
-#define MODULUS P
+#define MODULUS modulus_p
 #include "bn254/field_impl.h"
 
 bool

@@ -61,6 +61,7 @@ void fp_inv_var(fp_t *r, const fp_t *a) NONNULL;
 /* r[i] = 1/a[i], and 0 for 0, for the price of one inversion and 3N products
  * (Montgomery's trick). r and a do not overlap. */
 void fp_inv_many(fp_t *r, const fp_t *a, size_t n) NONNULL;
+void fp_inv_many_var(fp_t *r, const fp_t *a, size_t n) NONNULL;
 
 /* r = a^e; E is N limbs, least significant first, and public. */
 void fp_pow(fp_t *r, const fp_t *a, const uint64_t *e, size_t n) NONNULL;

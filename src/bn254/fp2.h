@@ -33,10 +33,6 @@ void fp2_conj(fp2_t *r, const fp2_t *a) NONNULL;
 void fp2_inv(fp2_t *r, const fp2_t *a) NONNULL;
 void fp2_inv_var(fp2_t *r, const fp2_t *a) NONNULL;
 
-/* r[i] = 1/a[i], and 0 for 0, for one inversion and 3N products. r and a do
- * not overlap. */
-void fp2_inv_many(fp2_t *r, const fp2_t *a, size_t n) NONNULL;
-
 /* Find r with r^2 = a, by two roots in Fp.
  * Returns: whether a is a square; if it is not, *r is 0. */
 bool fp2_sqrt_var(fp2_t *r, const fp2_t *a) WARN_UNUSED NONNULL;

@@ -62,6 +62,7 @@ void fr_inv_var(fr_t *r, const fr_t *a) NONNULL;
 /* r[i] = 1/a[i], and 0 for 0, for the price of one inversion and 3N products
  * (Montgomery's trick). r and a do not overlap. */
 void fr_inv_many(fr_t *r, const fr_t *a, size_t n) NONNULL;
+void fr_inv_many_var(fr_t *r, const fr_t *a, size_t n) NONNULL;
 
 /* r = a^e; E is N limbs, least significant first, and public. */
 void fr_pow(fr_t *r, const fr_t *a, const uint64_t *e, size_t n) NONNULL;

@@ -32,6 +32,13 @@ mask_of(uint64_t flag)
 	return value_barrier(0 - flag);
 }
 
+/* a && b without a branch. */
+static inline bool
+both(bool a, bool b)
+{
+	return ((unsigned)a & (unsigned)b) != 0;
+}
+
 /* a + b + *carry, and a - b - *borrow; the 0 or 1 becomes the one out. gcc
  * keeps a carry in its flag through these intrinsics alone. */
 #ifdef __x86_64__
@@ -76,14 +83,12 @@ sub_borrow(uint64_t a, uint64_t b, carry_t *borrow)
 }
 #endif
 
-/* r = a + b; returns the carry. Here and below four steps are written out:
- * gcc does not unroll loops at -O2. */
-static inline uint64_t
-limbs_add(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
+/* r = a + b + carry; returns the carry. Here and below four steps are written
+ * out: gcc does not unroll loops at -O2. */
+static inline carry_t
+limbs_addc(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], carry_t carry)
 {
-	carry_t carry = 0;
-
 	r[0] = add_carry(a[0], b[0], &carry);
 	r[1] = add_carry(a[1], b[1], &carry);
 	r[2] = add_carry(a[2], b[2], &carry);
@@ -91,18 +96,31 @@ limbs_add(uint64_t r[static 4], const uint64_t a[static 4],
 	return carry;
 }
 
-/* r = a - b; returns the borrow, 0 or 1. */
-static inline uint64_t
-limbs_sub(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
+/* r = a - b - borrow; returns the borrow. */
+static inline carry_t
+limbs_subb(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], carry_t borrow)
 {
-	carry_t borrow = 0;
-
 	r[0] = sub_borrow(a[0], b[0], &borrow);
 	r[1] = sub_borrow(a[1], b[1], &borrow);
 	r[2] = sub_borrow(a[2], b[2], &borrow);
 	r[3] = sub_borrow(a[3], b[3], &borrow);
 	return borrow;
+}
+
+/* r = a + b, r = a - b; they return the carry or borrow, 0 or 1. */
+static inline uint64_t
+limbs_add(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4])
+{
+	return limbs_addc(r, a, b, 0);
+}
+
+static inline uint64_t
+limbs_sub(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4])
+{
+	return limbs_subb(r, a, b, 0);
 }
 
 /* r = a where MASK is all ones, else b. */

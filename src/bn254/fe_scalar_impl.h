@@ -1,0 +1,246 @@
+/* bn254/fe_scalar_impl.h: elements for the kernels that work on one at a time.
+ *
+ * The including file defines, for p, on limbs:
+ *
+ *   core_mul(r, a, b)    Montgomery product below p, for ab < 4p^2
+ *   core_wide(w, a, b)   the product of two 256-bit integers, eight limbs
+ *   core_redc(r, w)      w / 2^256 mod p, below p, for w < p 2^256
+ *   core_add, core_sub   modulo p
+ *   core_reduce_once     modulo p, for what is below 2p
+ *
+ * fe_t is fp_t, reduced. few_t is a product not yet reduced, below p 2^256 =
+ * 5.29 p^2: see tower_impl.h for what may be done with it. Private to the
+ * folder.
+ */
+#ifndef BN254_FE_SCALAR_IMPL_H
+#define BN254_FE_SCALAR_IMPL_H
+
+#include "base/verify.h"
+#include "bn254/fp2.h"
+#include "bn254/mont_impl.h"
+
+typedef fp_t fe_t;
+typedef fp2_t fe2_t;
+
+typedef struct {
+	uint64_t l[8];
+} few_t;
+
+static inline bool
+fe_reduced(const uint64_t a[static 4])
+{
+	uint64_t t[4];
+
+	return limbs_sub(t, a, modulus_p.m) == 1;
+}
+
+static inline void
+fe_from_fp(fe_t *r, const fp_t *a)
+{
+	*r = *a;
+}
+
+static inline void
+fe_to_fp(fp_t *r, const fe_t *a)
+{
+	*r = *a;
+}
+
+static inline bool
+fe_eq(const fe_t *a, const fe_t *b)
+{
+	return limbs_eq(a->l, b->l);
+}
+
+static inline bool
+fe_is_zero(const fe_t *a)
+{
+	return limbs_is_zero(a->l);
+}
+
+static inline void
+fe_add(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	VERIFY(fe_reduced(a->l) && fe_reduced(b->l));
+	core_add(r->l, a->l, b->l);
+}
+
+static inline void
+fe_sub(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	VERIFY(fe_reduced(a->l) && fe_reduced(b->l));
+	core_sub(r->l, a->l, b->l);
+}
+
+static inline void
+fe_neg(fe_t *r, const fe_t *a)
+{
+	VERIFY(fe_reduced(a->l));
+	core_sub(r->l, fp_zero.l, a->l);
+}
+
+/* r = a + b, below 2p, or up to 4p of two such: only ever a factor. */
+static inline void
+fe_sum(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	uint64_t carry = limbs_add(r->l, a->l, b->l);
+
+	VERIFY(carry == 0);
+	(void)carry;
+}
+
+/* r = (top 2^256 + h) mod p for values below 11p. The quotient is estimated
+ * from the bits above 2^240: 5416 / 2^26 is just below 1 / (p / 2^240), so it
+ * is at most 1 too small. */
+static inline void
+fe_reduce_small(uint64_t r[static 4], const uint64_t h[static 4], uint64_t top)
+{
+	uint64_t q = (((top << 16) | (h[3] >> 48)) * 5416) >> 26;
+	uint64_t t[4], c = 0;
+
+	VERIFY(q <= 10);
+	t[0] = mul_add(&c, 0, q, modulus_p.m[0], 0);
+	t[1] = mul_add(&c, 0, q, modulus_p.m[1], c);
+	t[2] = mul_add(&c, 0, q, modulus_p.m[2], c);
+	t[3] = mul_add(&c, 0, q, modulus_p.m[3], c);
+	top -= c + limbs_sub(t, h, t);
+	VERIFY(top == 0);
+	core_reduce_once(r, t);
+	VERIFY(fe_reduced(r));
+}
+
+/* t = 9a + carry, five limbs. */
+static inline uint64_t
+limbs_nine(uint64_t t[static 4], const uint64_t a[static 4], uint64_t carry)
+{
+	t[0] = mul_add(&carry, 0, a[0], 9, carry);
+	t[1] = mul_add(&carry, 0, a[1], 9, carry);
+	t[2] = mul_add(&carry, 0, a[2], 9, carry);
+	t[3] = mul_add(&carry, 0, a[3], 9, carry);
+	return carry;
+}
+
+/* r = 9a + b and r = 9a - b: what a product with xi = 9 + i is made of. */
+static inline void
+fe_nine_add(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	uint64_t t[4];
+	uint64_t top = limbs_nine(t, a->l, 0);
+
+	top += limbs_add(t, t, b->l);
+	fe_reduce_small(r->l, t, top);
+}
+
+static inline void
+fe_nine_sub(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	uint64_t t[4], n[4];
+	uint64_t top = limbs_nine(t, a->l, 0);
+
+	limbs_sub(n, modulus_p.m, b->l);
+	top += limbs_add(t, t, n);
+	fe_reduce_small(r->l, t, top);
+}
+
+static inline void
+fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	core_mul(r->l, a->l, b->l);
+	VERIFY(fe_reduced(r->l));
+}
+
+static inline void
+fe_inv(fe_t *r, const fe_t *a)
+{
+	fp_inv_var(r, a);
+}
+
+static inline void
+few_mul(few_t *w, const fe_t *a, const fe_t *b)
+{
+	core_wide(w->l, a->l, b->l);
+}
+
+/* Below p 2^256? */
+static inline bool
+few_reduced(const few_t *w)
+{
+	return fe_reduced(w->l + 4);
+}
+
+/* w = a + b modulo p 2^256: the upper half modulo p. */
+static inline void
+few_add(few_t *w, const few_t *a, const few_t *b)
+{
+	uint64_t hi[4];
+	carry_t carry;
+
+	VERIFY(few_reduced(a) && few_reduced(b));
+	carry = limbs_addc(w->l, a->l, b->l, 0);
+	limbs_addc(hi, a->l + 4, b->l + 4, carry);
+	core_reduce_once(w->l + 4, hi);
+}
+
+/* w = a - b modulo p 2^256. */
+static inline void
+few_sub(few_t *w, const few_t *a, const few_t *b)
+{
+	uint64_t hi[4], t[4];
+	carry_t borrow;
+
+	VERIFY(few_reduced(a) && few_reduced(b));
+	borrow = limbs_subb(w->l, a->l, b->l, 0);
+	borrow = limbs_subb(hi, a->l + 4, b->l + 4, borrow);
+	limbs_select(t, modulus_p.m, fp_zero.l, mask_of(borrow));
+	limbs_add(w->l + 4, hi, t);
+}
+
+/* w = a - b where a is not below b. */
+static inline void
+few_sub_exact(few_t *w, const few_t *a, const few_t *b)
+{
+	carry_t borrow;
+
+	borrow = limbs_subb(w->l, a->l, b->l, 0);
+	borrow = limbs_subb(w->l + 4, a->l + 4, b->l + 4, borrow);
+	VERIFY(borrow == 0);
+}
+
+/* w = 9a + b and w = 9a - b modulo p 2^256. */
+static inline void
+few_nine_add(few_t *w, const few_t *a, const few_t *b)
+{
+	uint64_t lo[4], hi[4];
+	uint64_t top = limbs_nine(lo, a->l, 0);
+	carry_t carry;
+
+	top = limbs_nine(hi, a->l + 4, top);
+	carry = limbs_addc(w->l, lo, b->l, 0);
+	carry = limbs_addc(hi, hi, b->l + 4, carry);
+	fe_reduce_small(w->l + 4, hi, top + carry);
+}
+
+static inline void
+few_nine_sub(few_t *w, const few_t *a, const few_t *b)
+{
+	uint64_t lo[4], hi[4];
+	uint64_t top = limbs_nine(lo, a->l, 0);
+	carry_t borrow;
+
+	top = limbs_nine(hi, a->l + 4, top);
+	/* + p 2^256, so that it is not negative. */
+	top += limbs_add(hi, hi, modulus_p.m);
+	borrow = limbs_subb(w->l, lo, b->l, 0);
+	borrow = limbs_subb(hi, hi, b->l + 4, borrow);
+	fe_reduce_small(w->l + 4, hi, top - borrow);
+}
+
+static inline void
+few_redc(fe_t *r, const few_t *w)
+{
+	VERIFY(few_reduced(w));
+	core_redc(r->l, w->l);
+	VERIFY(fe_reduced(r->l));
+}
+
+#endif

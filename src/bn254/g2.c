@@ -1,0 +1,112 @@
+#include "bn254/g2.h"
+
+#include "bn254/constants.h"
+#include "bn254/kernels.h"
+#include "bn254/point_flag.h"
+
+/* 3b' */
+static const fp2_t twist_b3 = {{{0x3baa927cb62e0d6a, 0xd71e7c52d1b664fd,
+				   0x03873e63d95d4664, 0x0e75b5b1082ab8f4}},
+    {{0xaab7c6667596fe35, 0x31d21a78bb6a27ba, 0x85dd7297680401ff,
+	0x03c52d6adf39a7e9}}};
+
+const twist_t twist_infinity;
+const g2_t g2_generator = {{{{{0x8e83b5d102bc2026, 0xdceb1935497b0172,
+				 0xfbb8264797811adf, 0x19573841af96503b}},
+				{{0xafb4737da84c6140, 0x6043dd5a5802d8c4,
+				    0x09e950fc52a02f86, 0x14fef0833aea7b6b}}},
+    {{{0x619dfa9d886be9f6, 0xfe7fd297f59e9b78, 0xff9e1a62231b7dfe,
+	 0x28fd7eebae9e4206}},
+	{{0x64095b56c71856ee, 0xdc57f922327d3cbb, 0x55f935be33351076,
+	    0x0da4a0e693fd6482}}}}};
+
+#define EC(NAME) twist_##NAME
+#define EC_T twist_t
+#define ECJ(NAME) twistj_##NAME
+#define ECJ_T twistj_t
+#define EF(NAME) fp2_##NAME
+#define EF_T fp2_t
+#define EC_B twist_b
+#define EC_B3 twist_b3
+#include "bn254/ec_impl.h"
+
+/* c1, then c0. */
+static enum status
+fp2_from_bytes(fp2_t *r, const uint8_t in[static 64])
+{
+	enum status s = fp_from_bytes_strict(&r->c1, in);
+
+	return s != ST_OK ? s : fp_from_bytes_strict(&r->c0, in + 32);
+}
+
+static void
+fp2_to_bytes(uint8_t out[static 64], const fp2_t *a)
+{
+	fp_to_bytes(out, &a->c1);
+	fp_to_bytes(out + 32, &a->c0);
+}
+
+enum status
+twist_decode_var(twist_t *r, const uint8_t in[static 128])
+{
+	fp2_t x, y;
+
+	*r = twist_infinity;
+	if (fp2_from_bytes(&x, in) != ST_OK ||
+	    fp2_from_bytes(&y, in + 64) != ST_OK)
+		return ST_NOT_CANONICAL;
+	return twist_set_var(r, &x, &y);
+}
+
+enum status
+twist_decompress_var(twist_t *r, const uint8_t in[static 64])
+{
+	uint8_t bytes[64];
+	enum point_flag flag = point_flag_take(bytes, in, sizeof(bytes));
+	enum status s = point_flag_status(flag, bytes, sizeof(bytes));
+	fp2_t x, y;
+
+	*r = twist_infinity;
+	if (s != ST_OK)
+		return s;
+	if ((s = fp2_from_bytes(&x, bytes)) != ST_OK)
+		return s;
+	fp2_sqr(&y, &x);
+	fp2_mul(&y, &y, &x);
+	fp2_add(&y, &y, &twist_b);
+	if (!fp2_sqrt_var(&y, &y))
+		return ST_NOT_ON_CURVE;
+	if (fp2_is_larger(&y) != (flag == POINT_LARGER))
+		fp2_neg(&y, &y);
+	r->x = x;
+	r->y = y;
+	return ST_OK;
+}
+
+void
+twist_encode(uint8_t out[static 128], const twist_t *a)
+{
+	fp2_to_bytes(out, &a->x);
+	fp2_to_bytes(out + 64, &a->y);
+}
+
+void
+twist_compress(uint8_t out[static 64], const twist_t *a)
+{
+	fp2_to_bytes(out, &a->x);
+	out[0] |= point_flag_of(twist_is_infinity(a), fp2_is_larger(&a->y));
+}
+
+enum status
+g2_check_var(g2_t *r, const twist_t *a)
+{
+	memset(r, 0, sizeof(*r));
+	if (twist_is_infinity(a))
+		return ST_INFINITY;
+	if (!twist_on_curve(a))
+		return ST_NOT_ON_CURVE;
+	if (!bn254_kernel_c64.in_group(a))
+		return ST_NOT_IN_GROUP;
+	r->point = *a;
+	return ST_OK;
+}

@@ -1,0 +1,140 @@
+/* bn254/kernel_scalar_impl.h: what a kernel of single elements offers, over
+ * its own core_* functions. The including file ends with its struct. Private
+ * to the folder.
+ */
+#ifndef BN254_KERNEL_SCALAR_IMPL_H
+#define BN254_KERNEL_SCALAR_IMPL_H
+
+#include "bn254/fe_scalar_impl.h"
+#include "bn254/tower_impl.h"
+#include "bn254/pairing_impl.h"
+
+static void
+fe12_to_gt(gt_t *r, fe12_t *a)
+{
+	for (int k = 0; k < 6; k++)
+		fe2_to_fp2(&r->c[k], fe12_coefficient(a, k));
+}
+
+/* A line over its first coefficient, which is not 0 for Q in G2. */
+static void
+store_line(struct stored_line *out, const struct line *l)
+{
+	fe2_t inverse;
+
+	fe2_inv(&inverse, &l->a);
+	fe2_mul(&out->b, &l->b, &inverse);
+	fe2_mul(&out->c, &l->c, &inverse);
+}
+
+static void
+kernel_lines(void *lines, const g2_t *q)
+{
+	struct stored_line *out = lines;
+	struct miller_pair m;
+	struct line l[2];
+
+	miller_pair_init(&m, &g1_generator, &q->point);
+	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
+		miller_double(&m, l);
+		store_line(out++, l);
+		if (ate_digits[i] != 0) {
+			miller_add(&m, l, &m.qx,
+			    ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
+			store_line(out++, l);
+		}
+	}
+	miller_last_lines(&m, l);
+	store_line(out++, &l[0]);
+	store_line(out++, &l[1]);
+	VERIFY(out == (struct stored_line *)lines + ATE_LINES);
+}
+
+static void
+kernel_pairing(gt_t *r, const g1_t *p, const g2_t *q)
+{
+	struct miller_pair m;
+	fe12_t f;
+
+	fe12_set_one(&f);
+	if (!g1_is_infinity(p)) {
+		miller_pair_init(&m, p, &q->point);
+		miller_loop(&f, &m, 1, NULL, 0);
+	}
+	final_exponentiation(&f, &f);
+	fe12_to_gt(r, &f);
+}
+
+/* The most fixed pairs of one product. */
+#define FIXED_MAX 4
+
+/* Take those of N pairs that are not at infinity; returns how many. With
+ * Jacobian coordinates x / y = X Z / Y and 1 / y = Z^3 / Y. */
+static size_t
+miller_fixed_init(struct miller_fixed out[static FIXED_MAX],
+    const struct pairing_fixed *fixed, size_t n)
+{
+	fp_t y[FIXED_MAX] = {0}, inverse[FIXED_MAX], t;
+	size_t k = 0;
+
+	VERIFY(n <= FIXED_MAX);
+	for (size_t i = 0; i < n; i++)
+		y[i] = fixed[i].p.y;
+	fp_inv_many_var(inverse, y, n);
+	for (size_t i = 0; i < n; i++) {
+		const g1j_t *p = &fixed[i].p;
+
+		if (g1j_is_infinity(p))
+			continue;
+		out[k].line = fixed[i].lines;
+		fp_mul(&t, &p->z, &inverse[i]);
+		fp_mul(&inverse[i], &p->x, &t);
+		fe_from_fp(&out[k].x_over_y, &inverse[i]);
+		fp_mul(&t, &t, &p->z);
+		fp_mul(&t, &t, &p->z);
+		fe_from_fp(&out[k].inv_y, &t);
+		k++;
+	}
+	return k;
+}
+
+static enum status
+kernel_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
+    size_t n, const gt_t *target)
+{
+	struct miller_fixed mf[FIXED_MAX];
+	struct miller_pair m;
+	fe12_t f;
+	gt_t g;
+
+	if (g1_is_infinity(a) || twist_is_infinity(b))
+		return ST_INFINITY;
+	n = miller_fixed_init(mf, fixed, n);
+	miller_pair_init(&m, a, b);
+	miller_loop(&f, &m, 1, mf, n);
+	if (!miller_pair_in_group(&m))
+		return ST_NOT_IN_GROUP;
+	final_exponentiation(&f, &f);
+	fe12_to_gt(&g, &f);
+	return gt_eq(&g, target) ? ST_OK : ST_PROOF_INVALID;
+}
+
+/* The loop of the pairing without its function. */
+static bool
+kernel_in_group(const twist_t *q)
+{
+	struct miller_pair m;
+	struct line l[2];
+
+	miller_pair_init(&m, &g1_generator, q);
+	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
+		miller_double(&m, l);
+		if (ate_digits[i] != 0)
+			miller_add(&m, l, &m.qx,
+			    ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
+	}
+	miller_last_lines(&m, l);
+	return miller_pair_in_group(&m);
+}
+
+#endif

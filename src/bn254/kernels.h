@@ -1,0 +1,11 @@
+/* bn254/kernels.h: the kernels there are. Private to the folder: others pick
+ * one by bn254/kernel.h.
+ */
+#ifndef BN254_KERNELS_H
+#define BN254_KERNELS_H
+
+#include "bn254/pairing.h"
+
+extern const struct bn254_kernel bn254_kernel_c64;
+
+#endif
