@@ -48,7 +48,7 @@ FUZZ_semaphore :=
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8
 UNIT_sphinx := sphinx sphinx_parts x25519
-FUZZ_sphinx :=
+FUZZ_sphinx := envelope sphinx surb
 
 SRC_http := answer authority head proxy_line
 UNIT_http := answer head protocol
@@ -88,7 +88,7 @@ FUZZ_cmd :=
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
 FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # bench/bench_NAME.c
-BENCH :=
+BENCH := sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \

@@ -257,16 +257,16 @@ enum status sphinx_surb_open(struct sphinx *s, const uint8_t **reply,
 /* --- replay filter -------------------------------------------------------- */
 
 /* A set of `once` values for one node key: a hash table of 64-bit
- * fingerprints in buckets of one cache line. Place and fingerprint come from
- * a keyed hash (SipHash-2-4-128), so that a sender can not choose them. It
- * forgets nothing and never evicts: when it is full it refuses. A packet that
- * is no replay is taken for one with probability below 2^-58.
+ * fingerprints in buckets of one cache line, placed by a keyed hash, so that a
+ * sender can not make its packets crowd one bucket. It forgets nothing and
+ * never evicts: when it is full it refuses. A packet that is no replay is
+ * taken for one with probability below 2^-58.
  *
  * Memory is the caller's; about 10.7 bytes a tag. */
 struct sphinx_replay {
 	uint64_t *slots; /* 8 a bucket; zero is free */
 	uint64_t buckets, count, capacity;
-	uint8_t key[16];
+	uint64_t multiplier[2]; /* secret, 128 bits, odd */
 };
 
 /* Bytes and alignment of a filter for CAPACITY tags; 0 if too many. */
