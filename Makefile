@@ -81,8 +81,8 @@ SRC_daemon :=
 UNIT_daemon :=
 FUZZ_daemon :=
 
-SRC_cmd := cli
-UNIT_cmd :=
+SRC_cmd := cli group identity identity_load passphrase
+UNIT_cmd := enrol
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))

@@ -5,6 +5,8 @@
 #include "cmd/commands.h"
 
 static const struct cli_command commands[] = {
+    {"identity", cmd_identity, "make and show a member's identity"},
+    {"group", cmd_group, "edit a member file, print roots and proofs"},
     {NULL, NULL, NULL},
 };
 

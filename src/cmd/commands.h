@@ -6,4 +6,7 @@
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 
+int cmd_group(int argc, char **argv);
+int cmd_identity(int argc, char **argv);
+
 #endif
