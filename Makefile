@@ -77,11 +77,14 @@ SRC_mix :=
 UNIT_mix :=
 FUZZ_mix :=
 
-SRC_daemon :=
-UNIT_daemon :=
+SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
+	finding gateway gateway_make gateway_reload gateway_state log membership \
+	memory metrics option option_table policy privilege roll session \
+	session_proof session_request session_target well_known
+UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := cli group identity identity_load passphrase
+SRC_cmd := cli daemon_args group identity identity_load passphrase run
 UNIT_cmd := enrol
 FUZZ_cmd :=
 

@@ -8,5 +8,6 @@
 
 int cmd_group(int argc, char **argv);
 int cmd_identity(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 
 #endif
