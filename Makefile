@@ -66,7 +66,7 @@ FUZZ_store :=
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := listener loop pool
+UNIT_net := conn listener loop pool tunnel
 FUZZ_net :=
 
 SRC_tor :=
