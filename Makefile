@@ -73,9 +73,9 @@ SRC_tor :=
 UNIT_tor :=
 FUZZ_tor :=
 
-SRC_mix :=
-UNIT_mix :=
-FUZZ_mix :=
+SRC_mix := json_line key_file path random registry
+UNIT_mix := mix
+FUZZ_mix := registry
 
 SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state log membership \
@@ -84,8 +84,9 @@ SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
 UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := cli daemon_args group identity identity_load passphrase run
-UNIT_cmd := enrol
+SRC_cmd := cli daemon_args group identity identity_load mix mix_keygen \
+	mix_layers mix_peel passphrase run
+UNIT_cmd := enrol mix_commands
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
@@ -104,7 +105,7 @@ DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
 LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
-LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lpthread
+LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wundef -Wvla \
