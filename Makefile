@@ -24,20 +24,21 @@ DAEMON := store net tor mix daemon cmd
 # For each: SRC, its sources; UNIT, tests/unit/test_NAME.c; FUZZ,
 # tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME.
 
-SRC_base := ip out slab span status text wipe
+SRC_base := cpu ip out slab span status text wipe
 UNIT_base := base ip
 FUZZ_base :=
 
-SRC_bn254 := constants fp fp2 fr g1 g1_table g2 kernel kernel_c64 wnaf
-UNIT_bn254 := field
+SRC_bn254 := constants fp fp2 fr g1 g1_table g2 kernel kernel_c64 msm msm_ifma \
+	msm_one wnaf
+UNIT_bn254 := field msm
 FUZZ_bn254 :=
 
 SRC_hash := blake512 keccak256 poseidon poseidon_constants
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 
-SRC_groth16 := verify
-UNIT_groth16 := groth16
+SRC_groth16 := ntt prove verify zkey
+UNIT_groth16 := groth16 zkey
 FUZZ_groth16 :=
 
 SRC_semaphore := artifacts babyjub fault group identity identity_file \
@@ -60,33 +61,29 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store
-UNIT_store := file journal journal_format
+UNIT_store := file
 FUZZ_store :=
 
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn listener loop pool tunnel
+UNIT_net := listener loop pool
 FUZZ_net :=
 
 SRC_tor :=
 UNIT_tor :=
 FUZZ_tor :=
 
-SRC_mix := json_line key_file path random registry
-UNIT_mix := mix
-FUZZ_mix := registry
+SRC_mix :=
+UNIT_mix :=
+FUZZ_mix :=
 
-SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
-	finding gateway gateway_make gateway_reload gateway_state log membership \
-	memory metrics option option_table policy privilege roll session \
-	session_proof session_request session_target well_known
-UNIT_daemon := config log metrics
+SRC_daemon :=
+UNIT_daemon :=
 FUZZ_daemon :=
 
-SRC_cmd := cli daemon_args group identity identity_load mix mix_keygen \
-	mix_layers mix_peel passphrase run
-UNIT_cmd := enrol mix_commands
+SRC_cmd := cli group identity identity_load passphrase
+UNIT_cmd := enrol
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
@@ -105,7 +102,7 @@ DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
 LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
-LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm -lpthread
+LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wundef -Wvla \
@@ -212,8 +209,6 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
-# A disk that fails.
-$(B)/tests/test_journal: $(B)/tests/disk.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a

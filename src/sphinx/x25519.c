@@ -2,11 +2,9 @@
 
 #include <sodium.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/wipe.h"
 
 #define LIMB_MASK ((UINT64_C(1) << 51) - 1)
@@ -138,30 +136,13 @@ static const struct x25519_kernel portable = {
 static const struct x25519_kernel ifma = {
     SPHINX_KERNEL_IFMA, x25519_ifma_one, x25519_ifma_eight, 4};
 
-/* AVX-512 F, VL, DQ and IFMA, and an operating system that saves the
- * registers: XCR0 has SSE, AVX, opmask and both halves of ZMM. */
-static bool
-has_ifma(void)
-{
-	const unsigned need = 1u << 16 | 1u << 17 | 1u << 21 | 1u << 31;
-	unsigned a, b, c, d, xcr0, high;
-
-	if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0)
-		return false;
-	__asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
-	if ((xcr0 & 0xe6) != 0xe6)
-		return false;
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
-	    (b & need) == need;
-}
-
 #endif
 
 const struct x25519_kernel *
 x25519_kernel(enum sphinx_kernel name)
 {
 #if defined(__x86_64__)
-	if (name != SPHINX_KERNEL_PORTABLE && has_ifma())
+	if (name != SPHINX_KERNEL_PORTABLE && cpu_has_ifma())
 		return &ifma;
 #endif
 	return name == SPHINX_KERNEL_IFMA ? NULL : &portable;

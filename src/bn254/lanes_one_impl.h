@@ -1,0 +1,109 @@
+/* bn254/lanes_one_impl.h: one element, on any machine, with the interface of
+ * lanes_ifma_impl.h: what a CPU without wide multipliers runs, and what the
+ * eight lanes are compared with.
+ *
+ * Every value is reduced, so that tight and loose are the same here. Constant
+ * time. Private to the folder.
+ */
+#ifndef BN254_LANES_ONE_IMPL_H
+#define BN254_LANES_ONE_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "bn254/fp.h"
+
+#define LANES 1
+
+typedef fp_t lane_t;
+typedef bool lane_mask_t;
+
+static inline void
+lane_zero(lane_t *r)
+{
+	*r = fp_zero;
+}
+
+static inline void
+lane_one(lane_t *r)
+{
+	*r = fp_one;
+}
+
+static inline void
+lane_carry(lane_t *r, const lane_t *t)
+{
+	*r = *t;
+}
+
+static inline void
+lane_reduce(lane_t *r, const lane_t *t)
+{
+	*r = *t;
+}
+
+static inline void
+lane_mul_raw(lane_t *t, const lane_t *a, const lane_t *b)
+{
+	fp_mul(t, a, b);
+}
+
+static inline void
+lane_mul2_raw(lane_t *t, const lane_t *a, const lane_t *b, const lane_t *c,
+    const lane_t *d)
+{
+	fp_t ab, cd;
+
+	fp_mul(&ab, a, b);
+	fp_mul(&cd, c, d);
+	fp_add(t, &ab, &cd);
+}
+
+static inline void
+lane_add_raw(lane_t *t, const lane_t *c)
+{
+	fp_add(t, t, c);
+}
+
+static inline void
+lane_sub_raw(lane_t *t, const lane_t *c)
+{
+	fp_sub(t, t, c);
+}
+
+static inline lane_mask_t
+lane_bytes_eq(const uint8_t in[static LANES], uint8_t mask, uint8_t value)
+{
+	unsigned diff = (unsigned)(in[0] & mask) ^ value;
+
+	return (diff - 1) >> 31;
+}
+
+static inline void
+lane_select(lane_t *r, const lane_t *a, lane_mask_t mask)
+{
+	fp_cmov(r, a, mask);
+}
+
+static inline void
+lane_exchange(lane_t *r, const lane_t *a, int distance)
+{
+	(void)distance; /* there is no other lane */
+	*r = *a;
+}
+
+static inline void
+lane_load(lane_t *r, const uint8_t *const in[static LANES])
+{
+	for (int j = 0; j < 4; j++)
+		r->l[j] = load_le64(in[0] + 8 * j);
+}
+
+static inline void
+lane_store(fp_t out[static LANES], const lane_t *a)
+{
+	*out = *a;
+}
+
+#endif
