@@ -10,8 +10,7 @@
 
 #define PIPE_SIZE (256 * 1024)
 #define SCRATCH_SIZE (128 * 1024)
-/* A direction that moves so much in one slice is worth a pipe; one that moves
- * less than a quarter of it is not any more. */
+/* A direction that moves so much in one slice is worth a pipe. */
 #define BULK (64 * 1024)
 
 struct relay {
@@ -249,10 +248,9 @@ move_in(struct tunnel_end *e, size_t want)
 		return move_looking(e, want);
 	ssize_t n = splice(e->stream->fd, NULL, e->pipe->in, NULL, allowed,
 	    SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-	if (n < 0 && errno != EAGAIN)
-		return failed(e->tunnel, &e->stream->readable);
 	/* Silence looks the same as the mark of urgent data, at which splice
-	 * stops for good: a look tells them apart. */
+	 * stops for good: a look tells them apart, as it does an end and an
+	 * error. */
 	if (n <= 0)
 		return move_looking(e, want);
 	e->pipe->held += (uint32_t)n;
@@ -303,22 +301,10 @@ move(struct tunnel_end *e)
 		result = step(e, (size_t)(TUNNEL_SLICE - (e->moved - before)));
 	if (result == STEP_OVER)
 		return result;
-	if (e->moved - before >= BULK)
-		e->bulk = true;
-	else if (e->moved != before && e->moved - before < BULK / 4)
-		e->bulk = false;
+	e->bulk = e->moved - before >= BULK;
 	if (e->pipe != NULL && e->pipe->held == 0)
 		pipe_give(&e->tunnel->relay->pipes, &e->pipe);
 	return result;
-}
-
-/* An end that has finished sending, or whose peer takes no more, is not read:
- * its reset would pass unseen, as the kernel tells of it only once. */
-static bool
-is_reset_unseen(const struct tunnel_end *e)
-{
-	return (e->eof || !e->peer->stream->writable) &&
-	    stream_error(e->stream) != 0;
 }
 
 static void
@@ -329,10 +315,6 @@ turn(struct tunnel *t)
 	if ((a = move(&t->end[0])) == STEP_OVER ||
 	    (b = move(&t->end[1])) == STEP_OVER)
 		return;
-	if (is_reset_unseen(&t->end[0]) || is_reset_unseen(&t->end[1])) {
-		tunnel_close(t, ST_RESET);
-		return;
-	}
 	if (a == STEP_MOVED || b == STEP_MOVED)
 		task_defer(t->relay->loop, &t->task);
 }
@@ -344,6 +326,12 @@ on_stream(struct stream *s)
 {
 	struct tunnel_end *e = s->owner;
 
+	/* An end that has finished sending, or whose peer takes no more, is
+	 * not read, and its reset would pass unseen. */
+	if ((e->eof || !e->peer->stream->writable) && stream_error(s) != 0) {
+		tunnel_close(e->tunnel, ST_RESET);
+		return;
+	}
 	turn(e->tunnel);
 }
 

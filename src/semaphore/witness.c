@@ -492,6 +492,26 @@ put_path(fr_t *w, unsigned depth, unsigned length, uint64_t index)
 	w[WITNESS_ROOT] = node[length];
 }
 
+static void
+mark(bool *is_bit, size_t from, size_t n, size_t step)
+{
+	for (size_t i = 0; i < n; i++)
+		is_bit[from + i * step] = true;
+}
+
+void
+witness_bits(bool *is_bit, uint32_t depth)
+{
+	const size_t n = depth;
+
+	memset(is_bit, 0, WITNESS_LENGTH(n) * sizeof(*is_bit));
+	mark(is_bit, WITNESS_ONE, 1, 1);
+	mark(is_bit, n + SECRET_BITS, 252, 1);
+	mark(is_bit, 785 + 3 * n, n - 1, 1); /* the index */
+	mark(is_bit, 784 + 4 * n, n + 1, 2); /* which level is the root's */
+	mark(is_bit, COMPARISON_BITS + 247 * n, COMPARED_BITS, 1);
+}
+
 /* Look at the input's bounds, the siblings' too, and put them in their places.
  */
 static enum status

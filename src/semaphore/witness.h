@@ -13,6 +13,7 @@
 #ifndef SEMAPHORE_WITNESS_H
 #define SEMAPHORE_WITNESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bn254/fr.h"
@@ -59,6 +60,9 @@ struct witness_work {
 	    sums[WITNESS_WINDOWS + 2]; /* before and after each addition */
 	fr_t den[8 * WITNESS_WINDOWS], inv[8 * WITNESS_WINDOWS];
 };
+
+/* Which signals are 0 or 1 in every witness: WITNESS_LENGTH(depth) answers. */
+void witness_bits(bool *is_bit, uint32_t depth) NONNULL;
 
 enum witness_refusal {
 	WITNESS_FINE,
