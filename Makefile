@@ -61,29 +61,33 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store
-UNIT_store := file
+UNIT_store := file journal journal_format
 FUZZ_store :=
 
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := listener loop pool
+UNIT_net := conn listener loop pool tunnel
 FUZZ_net :=
 
 SRC_tor :=
 UNIT_tor :=
 FUZZ_tor :=
 
-SRC_mix :=
-UNIT_mix :=
-FUZZ_mix :=
+SRC_mix := json_line key_file path random registry
+UNIT_mix := mix
+FUZZ_mix := registry
 
-SRC_daemon :=
-UNIT_daemon :=
+SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
+	finding gateway gateway_make gateway_reload gateway_state log membership \
+	memory metrics option option_table policy privilege roll session \
+	session_proof session_request session_target well_known
+UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := cli group identity identity_load passphrase
-UNIT_cmd := enrol
+SRC_cmd := cli daemon_args group identity identity_load mix mix_keygen \
+	mix_layers mix_peel passphrase run
+UNIT_cmd := enrol mix_commands
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
@@ -102,7 +106,7 @@ DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
 LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
-LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lpthread
+LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm -lpthread
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wundef -Wvla \
@@ -209,6 +213,8 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
+# A disk that fails.
+$(B)/tests/test_journal: $(B)/tests/disk.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
@@ -240,15 +246,20 @@ FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer -Isrc -Iinclude \
 	-Itests/unit -DVERIFY_BUILD=1 -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP \
 	$(LIB_CFLAGS)
-FUZZ_OBJ := $(patsubst $(B)/%,build/fuzz/%,$(PURE_OBJ) $(DAEMON_OBJ))
+FUZZ_LIB := build/fuzz/libdaemon.a build/fuzz/libpostern.a
+build/fuzz/libpostern.a: $(PURE_OBJ:$(B)/%=build/fuzz/%)
+build/fuzz/libdaemon.a: $(DAEMON_OBJ:$(B)/%=build/fuzz/%)
+build/fuzz/lib%.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcsD $@ $^
 $(FUZZ:%=fuzz-%): fuzz-%: build/fuzz/%
 	@mkdir -p build/fuzz/found/$* tests/fuzz/corpus/$*
 	build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
 		-artifact_prefix=build/fuzz/found/$*- \
 		build/fuzz/found/$* tests/fuzz/corpus/$*
 $(FUZZ:%=fuzz-keep-%): fuzz-keep-%: build/fuzz/%
-	build/fuzz/$* -merge=1 tests/fuzz/corpus/$* build/fuzz/found/$*
-$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz_%.o $(FUZZ_OBJ)
+	build/fuzz/$* -merge=1 -use_counters=0 tests/fuzz/corpus/$* build/fuzz/found/$*
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz_%.o $(FUZZ_LIB)
 	$(call say,FUZZ,$@)
 	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
 build/fuzz/tests/%.o: tests/fuzz/%.c

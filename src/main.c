@@ -7,6 +7,7 @@
 static const struct cli_command commands[] = {
     {"identity", cmd_identity, "make and show a member's identity"},
     {"group", cmd_group, "edit a member file, print roots and proofs"},
+    {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
     {NULL, NULL, NULL},
 };
 

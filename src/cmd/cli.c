@@ -147,6 +147,29 @@ cli_parse(const struct cli_spec *spec, int argc, char **argv,
 	return -1;
 }
 
+size_t
+cli_repeated(char **out, size_t cap, const struct cli_spec *spec, int argc,
+    char **argv, const char *name)
+{
+	struct option longs[CLI_OPTIONS_MAX + 3] = {{0}};
+	char shorts[2 * CLI_OPTIONS_MAX + 3];
+	size_t n = 0;
+	int got;
+
+	make_tables(spec->options, longs, shorts);
+	optind = 0;
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		int i = option_index(spec->options, got);
+		if (i < 0 || strcmp(spec->options[i].name, name) != 0)
+			continue;
+		if (n < cap)
+			out[n] = optarg;
+		n++;
+	}
+	return n;
+}
+
 static void
 print_commands(FILE *out, const char *name, const struct cli_command *c)
 {

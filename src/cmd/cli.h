@@ -7,6 +7,8 @@
 #ifndef CMD_CLI_H
 #define CMD_CLI_H
 
+#include <stddef.h>
+
 #include "postern/attr.h"
 
 enum cli_exit {
@@ -47,6 +49,13 @@ struct cli_spec {
  *          printed (0) or the usage is wrong and has been said so (2). */
 int cli_parse(const struct cli_spec *spec, int argc, char **argv,
     const char **values, int *args) NONNULL WARN_UNUSED;
+
+/* The arguments of the option NAME, which may be given several times, in order.
+ * ARGV is as cli_parse, which has found no fault with it, left it.
+ * Out:     out, at most CAP of them, borrowed from ARGV.
+ * Returns: how many there are, which may be above CAP. */
+size_t cli_repeated(char **out, size_t cap, const struct cli_spec *spec,
+    int argc, char **argv, const char *name) NONNULL WARN_UNUSED;
 
 /* Find argv[1] in COMMANDS and run it; NAME is what the table belongs to. */
 int cli_main(const char *name, const struct cli_command *commands, int argc,

@@ -330,6 +330,11 @@ pool_free(struct pool **p)
 	if (*p == NULL)
 		return;
 	stop_workers(*p, (*p)->config.workers);
+	for (unsigned i = 0; i < (*p)->config.workers; i++) {
+		if ((*p)->config.clear != NULL)
+			(*p)->config.clear(
+			    (*p)->states + i * (*p)->state_stride);
+	}
 	watch_stop(&(*p)->watch);
 	destroy(*p);
 	*p = NULL;

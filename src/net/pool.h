@@ -48,6 +48,9 @@ struct pool_config {
 	/* A job is finished (not called for cancelled ones). In the loop; JOB is
 	 * valid until this returns. */
 	void (*done)(void *arg, handle_t owner, void *job);
+	/* Release what RUN keeps in a worker's STATE (memory of its own). After
+	 * the workers have been joined; NULL: nothing. */
+	void (*clear)(void *state);
 	const void *shared; /* immutable while the pool lives */
 	void *arg; /* of done */
 };

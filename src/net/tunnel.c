@@ -10,7 +10,8 @@
 
 #define PIPE_SIZE (256 * 1024)
 #define SCRATCH_SIZE (128 * 1024)
-/* A direction that moves so much in one slice is worth a pipe. */
+/* A direction that moves so much in one slice is worth a pipe; one that moves
+ * less than a quarter of it is not any more. */
 #define BULK (64 * 1024)
 
 struct relay {
@@ -248,9 +249,10 @@ move_in(struct tunnel_end *e, size_t want)
 		return move_looking(e, want);
 	ssize_t n = splice(e->stream->fd, NULL, e->pipe->in, NULL, allowed,
 	    SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	if (n < 0 && errno != EAGAIN)
+		return failed(e->tunnel, &e->stream->readable);
 	/* Silence looks the same as the mark of urgent data, at which splice
-	 * stops for good: a look tells them apart, as it does an end and an
-	 * error. */
+	 * stops for good: a look tells them apart. */
 	if (n <= 0)
 		return move_looking(e, want);
 	e->pipe->held += (uint32_t)n;
@@ -301,10 +303,22 @@ move(struct tunnel_end *e)
 		result = step(e, (size_t)(TUNNEL_SLICE - (e->moved - before)));
 	if (result == STEP_OVER)
 		return result;
-	e->bulk = e->moved - before >= BULK;
+	if (e->moved - before >= BULK)
+		e->bulk = true;
+	else if (e->moved != before && e->moved - before < BULK / 4)
+		e->bulk = false;
 	if (e->pipe != NULL && e->pipe->held == 0)
 		pipe_give(&e->tunnel->relay->pipes, &e->pipe);
 	return result;
+}
+
+/* An end that has finished sending, or whose peer takes no more, is not read:
+ * its reset would pass unseen, as the kernel tells of it only once. */
+static bool
+is_reset_unseen(const struct tunnel_end *e)
+{
+	return (e->eof || !e->peer->stream->writable) &&
+	    stream_error(e->stream) != 0;
 }
 
 static void
@@ -315,6 +329,10 @@ turn(struct tunnel *t)
 	if ((a = move(&t->end[0])) == STEP_OVER ||
 	    (b = move(&t->end[1])) == STEP_OVER)
 		return;
+	if (is_reset_unseen(&t->end[0]) || is_reset_unseen(&t->end[1])) {
+		tunnel_close(t, ST_RESET);
+		return;
+	}
 	if (a == STEP_MOVED || b == STEP_MOVED)
 		task_defer(t->relay->loop, &t->task);
 }
@@ -326,12 +344,6 @@ on_stream(struct stream *s)
 {
 	struct tunnel_end *e = s->owner;
 
-	/* An end that has finished sending, or whose peer takes no more, is
-	 * not read, and its reset would pass unseen. */
-	if ((e->eof || !e->peer->stream->writable) && stream_error(s) != 0) {
-		tunnel_close(e->tunnel, ST_RESET);
-		return;
-	}
 	turn(e->tunnel);
 }
 

@@ -35,6 +35,8 @@ open_checked(int *fd, const char *path, enum file_access access)
 		return ST_OK;
 	if (fstat(*fd, &st) != 0)
 		return ST_SYS;
+	if (access == FILE_GUARDED)
+		return st.st_mode & S_IWOTH ? ST_PERMISSION : ST_OK;
 	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0 ||
 	    (st.st_uid != geteuid() && geteuid() != 0))
 		return ST_PERMISSION;

@@ -21,6 +21,8 @@
 
 enum file_access {
 	FILE_ANYBODY, /* modes do not matter */
+	FILE_GUARDED, /* not everybody may write to it: for what decides who
+		       * may do what */
 	FILE_OWNER, /* no permission for group or others, and ours (or we are
 		     * root): for secrets */
 };

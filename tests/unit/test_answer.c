@@ -118,6 +118,27 @@ check_field(const struct response *r, const char *name, const char *want)
 	CHECK_STR(got, want);
 }
 
+/* RFC 9110, section 15, and RFC 6585. */
+static const struct {
+	int code;
+	const char *phrase;
+} phrases[] = {{400, "Bad Request"}, {403, "Forbidden"}, {404, "Not Found"},
+    {405, "Method Not Allowed"}, {407, "Proxy Authentication Required"},
+    {408, "Request Timeout"}, {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
+    {502, "Bad Gateway"}, {503, "Service Unavailable"},
+    {504, "Gateway Timeout"}};
+
+static const char *
+phrase_of(int code)
+{
+	for (size_t i = 0; i < COUNT(phrases); i++) {
+		if (phrases[i].code == code)
+			return phrases[i].phrase;
+	}
+	return "none";
+}
+
 static const struct expected *
 expected_of(enum status st)
 {
@@ -199,6 +220,7 @@ test_every_status(void)
 			    status_info((enum status)s)->name);
 		respond(&r, &a);
 		CHECK_INT(r.code, e->code);
+		CHECK_STR(r.phrase, phrase_of(e->code));
 		CHECK_INT(answer_closes(&a), e->closes);
 		check_field(
 		    &r, "Connection", e->closes ? "close" : "keep-alive");
@@ -502,6 +524,9 @@ test_etags(void)
 	    {"W/", false},
 	    {"W/a", false},
 	    {"\"\"", false},
+	    {"\"\", \"a\"", true},
+	    {"x/\"a\"", false},
+	    {"xa\"", false},
 	    {"\"b\" junk \"a\"", false},
 	};
 

@@ -88,6 +88,8 @@ static const struct good {
 	"/.well-known/postern", "", ST_CREDENTIAL_MISSING, "", false},
     {"GET with a query", GET("/a%2fb;c?x=1?&y"), HTTP_GET, NULL, 0, "/a%2fb;c",
 	"x=1?&y", ST_CREDENTIAL_MISSING, "", false},
+    {"GET with an escape at its end", GET("/%2F"), HTTP_GET, NULL, 0, "/%2F",
+	"", ST_CREDENTIAL_MISSING, "", false},
     {"HEAD", "HEAD / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", HTTP_HEAD, NULL, 0,
 	"/", "", ST_CREDENTIAL_MISSING, "", false},
     {"POST, whose body closes the connection",
@@ -512,6 +514,10 @@ test_longest_names(void)
 	CHECK(host_is_name(span_str("xn--bcher-kva.example")));
 	CHECK(host_is_name(span_str("0xg")) && !host_is_name(span_str("0x")));
 	CHECK(!host_is_name(span_of(NULL, 0)));
+	/* No host is the same as no host. */
+	struct authority none = {0};
+	CHECK(!authority_same_host(&none, &none));
+	CHECK(!authority_same_host(&a, &a));
 }
 
 /* --- the PROXY line ---------------------------------------------------------- */

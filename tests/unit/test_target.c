@@ -339,8 +339,8 @@ test_literals(void)
 static void
 test_patterns(void)
 {
-	static const char *const good[] = {"*", "a", "example.com", ".com",
-	    "*.example.com", "example.com.", "xn--bcher-kva.example",
+	static const char *const good[] = {"*", "a", "*.a", ".a", "example.com",
+	    ".com", "*.example.com", "example.com.", "xn--bcher-kva.example",
 	    "3com.com", "LOCALHOST"};
 	static const char *const bad[] = {"", ".", "*.", "**", "*a", "a.*",
 	    "*.*.a", "..a", ".a.", "a..b", "-a.b", "a_b.c", "a b", "10.0.0.1",

@@ -1,0 +1,96 @@
+#include "daemon/finding.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/memory.h"
+
+static void
+make_room(struct findings *f, size_t more)
+{
+	if (f->n + more <= f->cap)
+		return;
+	f->cap = 2 * f->cap + more + 8;
+	f->items = memory_resize(f->items, f->cap * sizeof(*f->items));
+}
+
+static void
+count(struct findings *f, enum severity s)
+{
+	f->errors += s == FINDING_ERROR;
+	f->warnings += s == FINDING_WARNING;
+}
+
+void
+findings_add(struct findings *f, enum severity severity, struct place where,
+    const char *cure, const char *fmt, ...)
+{
+	struct finding *item;
+	va_list ap;
+
+	make_room(f, 1);
+	item = &f->items[f->n++];
+	item->severity = severity;
+	if (where.line > 0)
+		item->where = memory_format("%s:%d", where.file, where.line);
+	else
+		item->where = memory_copy(where.file);
+	item->cure = memory_copy(cure);
+	va_start(ap, fmt);
+	if (vasprintf(&item->what, fmt, ap) < 0)
+		memory_die();
+	va_end(ap);
+	count(f, severity);
+}
+
+void
+findings_move(struct findings *f, struct findings *from)
+{
+	make_room(f, from->n);
+	for (size_t i = 0; i < from->n; i++) {
+		f->items[f->n++] = from->items[i];
+		count(f, from->items[i].severity);
+	}
+	free(from->items);
+	*from = (struct findings){0};
+}
+
+const char *
+severity_name(enum severity s)
+{
+	switch (s) {
+	case FINDING_NOTE:
+		return "note";
+	case FINDING_WARNING:
+		return "warning";
+	case FINDING_ERROR:
+		break;
+	}
+	return "error";
+}
+
+void
+findings_print(const struct findings *f, FILE *out)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct finding *item = &f->items[i];
+		fprintf(out, "%s: %s: %s", item->where,
+		    severity_name(item->severity), item->what);
+		if (item->cure[0] != '\0')
+			fprintf(out, " (%s)", item->cure);
+		fputc('\n', out);
+	}
+}
+
+void
+findings_clear(struct findings *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->items[i].where);
+		free(f->items[i].what);
+		free(f->items[i].cure);
+	}
+	free(f->items);
+	*f = (struct findings){0};
+}

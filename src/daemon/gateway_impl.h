@@ -1,0 +1,45 @@
+/* daemon/gateway_impl.h: what the files gateway*.c share.
+ *
+ * gateway.c         life: start, run, drain, end
+ * gateway_make.c    making the parts
+ * gateway_reload.c  taking a configuration and members over
+ * gateway_state.c   what is told: readiness, gauges, the ticking log
+ */
+#ifndef DAEMON_GATEWAY_IMPL_H
+#define DAEMON_GATEWAY_IMPL_H
+
+#include "daemon/gateway.h"
+#include "daemon/log.h"
+
+/* Make the parts of G, whose configuration is set.
+ * Returns: ST_OK; else there is a finding that is an error. */
+enum status gateway_make(struct gateway *g, struct findings *f) WARN_UNUSED;
+
+void gateway_epoch_rules(struct epoch_rules *out, const struct config *c);
+void gateway_circuit_limits(struct circuit_limits *out, const struct config *c);
+
+/* The audience that C asks for. ONION is "" when none is known.
+ * Returns: ST_OK; else there is a finding. */
+enum status
+gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
+    const struct config *c, struct findings *f) WARN_UNUSED;
+
+/* Begin to take over CONFIG (whose reference is taken): its members are read,
+ * then gateway_staged goes on.
+ * Returns: ST_OK; ST_NO_MEMORY; ST_BUSY is never. */
+enum status gateway_stage(struct gateway *g, struct config *config) WARN_UNUSED;
+
+/* The membership's calls. */
+void gateway_staged(void *gateway);
+void gateway_members_changed(void *gateway, uint16_t number);
+
+/* Tor's control port has come or gone. */
+void gateway_tor_changed(struct gateway *g);
+
+/* The work of every second. */
+void gateway_tick(struct gateway *g);
+
+/* Log each of F's findings under EVENT. */
+void gateway_log_findings(enum log_event event, const struct findings *f);
+
+#endif

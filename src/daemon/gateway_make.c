@@ -1,0 +1,441 @@
+/* The making of a gateway: each part, in the order in which they need each
+ * other, and what went wrong in the operator's words. */
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "daemon/admin.h"
+#include "daemon/buffer.h"
+#include "daemon/ctl.h"
+#include "daemon/files.h"
+#include "daemon/gateway_impl.h"
+#include "daemon/log.h"
+#include "daemon/privilege.h"
+#include "daemon/session.h"
+#include "store/journal.h"
+#include "store/local_store.h"
+
+#define KEY_FILE_MAX (1 << 20)
+#define CHUNKS_KEPT 256
+#define PIPES_MAX 256
+/* Roots that are accepted at a time: for each group the current one and up to
+ * so many that it replaced. */
+#define ROOTS_PER_GROUP 32
+
+/* --- gate --- */
+
+static void *
+take_chunk(void *ctx)
+{
+	void *chunk = mmap(NULL, LEDGER_CHUNK, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)ctx;
+	return chunk == MAP_FAILED ? NULL : chunk;
+}
+
+static void
+give_chunk(void *ctx, void *chunk)
+{
+	(void)ctx;
+	/* Tags of members were in it; the system wipes pages before it gives
+	 * them to anybody. */
+	munmap(chunk, LEDGER_CHUNK);
+}
+
+void
+gateway_epoch_rules(struct epoch_rules *out, const struct config *c)
+{
+	*out = (struct epoch_rules){
+	    .length = (uint32_t)(c->gateway.epoch_ms / 1000),
+	    .grace = (uint32_t)(c->gateway.grace_ms / 1000),
+	    .early = (uint32_t)(c->gateway.early_ms / 1000),
+	    .slots = (uint32_t)c->gateway.slots,
+	};
+	if (c->gateway.realm != NULL)
+		memcpy(out->realm, c->gateway.realm,
+		    strnlen(c->gateway.realm, EPOCH_REALM_MAX));
+}
+
+enum status
+gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
+    const struct config *c, struct findings *f)
+{
+	struct place where = config_place(c, NULL, "gateway", "onion");
+	const char *text = c->gateway.audience, *name = c->gateway.onion;
+	uint8_t key[32];
+	enum status st = ST_OK;
+
+	onion[0] = '\0';
+	if (name != NULL && name[0] == '/') {
+		st = file_read_onion(onion, key, name);
+		if (st != ST_OK) {
+			findings_add(f, FINDING_ERROR, where,
+			    st == ST_SYS
+				? "is tor running, and may this user read its "
+				  "folder? Or write the address itself"
+				: "name the hostname file of the onion service",
+			    "%s: %s", name, file_problem(st, FILE_GUARDED));
+			return st;
+		}
+	} else if (name != NULL) {
+		memcpy(onion, name, strnlen(name, ONION_LENGTH));
+		onion[strnlen(name, ONION_LENGTH)] = '\0';
+	}
+	if (strcmp(text, "onion") == 0)
+		text = "";
+	st = audience_parse(a, span_str(text), span_str(onion));
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR, where,
+		    "see gateway.onion and gateway.audience",
+		    "there is no audience: %s", status_text(st));
+	return st;
+}
+
+static enum status
+open_journal(struct journal **j, struct gateway *g,
+    const struct epoch_rules *rules, struct findings *f)
+{
+	const struct config *c = g->config;
+	char why[JOURNAL_WHY_MAX];
+	struct journal_options o = {
+	    .path = c->ledger.journal,
+	    .sync = c->ledger.sync == SYNC_ALWAYS ? JOURNAL_SYNC_ALWAYS
+						  : JOURNAL_SYNC_INTERVAL,
+	    .interval = (uint32_t)c->ledger.interval_ms,
+	    .queue = (uint32_t)c->limits.sessions,
+	};
+	enum status st;
+
+	*j = NULL;
+	if (c->ledger.journal == NULL)
+		return ST_OK;
+	journal_identity(o.identity, g->audience.message, rules);
+	st = journal_open(j, &o, why);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR,
+		    config_place(c, NULL, "ledger", "journal"), "", "%s", why);
+	return st;
+}
+
+static void
+log_journal(const struct journal_replayed *r)
+{
+	LOG(EV_JOURNAL_OPENED, log_number(KEY_ENTRIES, r->records));
+	if (r->torn != 0)
+		LOG(EV_JOURNAL_TORN, log_number(KEY_BYTES, r->torn));
+}
+
+static enum status
+make_gate(struct gateway *g, struct findings *f)
+{
+	const struct config *c = g->config;
+	struct gate_config gc = {
+	    .audience = g->audience,
+	    .root_keep = c->gateway.root_lifetime_ms,
+	    .hold = GATE_HOLD_DEFAULT,
+	    .memory = {take_chunk, give_chunk, NULL},
+	    .ledger_chunks = (size_t)(c->ledger.memory / LEDGER_CHUNK),
+	    .roots = ROOTS_PER_GROUP * ROOT_GROUPS_MAX,
+	    .cached = (uint32_t)c->limits.cache,
+	    .checks = (uint32_t)c->limits.queue,
+	    .sessions = (uint32_t)c->limits.sessions,
+	};
+	char why[JOURNAL_WHY_MAX] = "";
+	struct journal_replayed replayed = {0};
+	struct journal *journal;
+	enum status st;
+
+	gateway_epoch_rules(&gc.epoch, c);
+	randombytes_buf(gc.secret, sizeof(gc.secret));
+	randombytes_buf(gc.member_key, sizeof(gc.member_key));
+	if ((st = open_journal(&journal, g, &gc.epoch, f)) != ST_OK)
+		return st;
+	if (journal != NULL) {
+		journal_member_key(gc.member_key, journal);
+		gc.floor = journal_floor(journal);
+	}
+	g->gate_memory = aligned_alloc(64, (gate_memory(&gc) + 63) / 64 * 64);
+	st = g->gate_memory == NULL ? ST_NO_MEMORY
+				    : gate_init(&g->gate, &gc, g->gate_memory);
+	sodium_memzero(&gc, sizeof(gc));
+	if (st != ST_OK) {
+		journal_close(&journal, NULL, NULL);
+		findings_add(f, FINDING_ERROR, (struct place){c->path, 0}, "",
+		    "the gate can not be made: %s", status_text(st));
+		return st;
+	}
+	g->gate_made = true;
+	st = local_store_new(&g->store, &replayed, &g->gate, journal,
+	    (uint32_t)c->limits.sessions, session_settled, g, why);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR,
+		    config_place(c, NULL, "ledger", "journal"), "", "%s",
+		    why[0] != '\0' ? why : status_text(st));
+	else if (c->ledger.journal != NULL)
+		log_journal(&replayed);
+	return st;
+}
+
+void
+gateway_circuit_limits(struct circuit_limits *out, const struct config *c)
+{
+	*out = (struct circuit_limits){
+	    .connections = c->limits.circuit_connections,
+	    .failures = c->limits.circuit_failures,
+	    .rate = {c->limits.circuit_rate.count,
+		c->limits.circuit_rate.period_ms},
+	};
+}
+
+static enum status
+make_circuits(struct gateway *g)
+{
+	uint32_t capacity = (uint32_t)g->config->limits.sessions;
+	struct circuit_limits limits;
+	uint8_t key[LRU_HASH_KEY];
+
+	gateway_circuit_limits(&limits, g->config);
+	randombytes_buf(key, sizeof(key));
+	g->circuits_memory =
+	    aligned_alloc(64, (circuits_memory(capacity) + 63) / 64 * 64);
+	if (g->circuits_memory == NULL)
+		return ST_NO_MEMORY;
+	circuits_init(&g->circuits, g->circuits_memory, capacity, &limits, key);
+	return ST_OK;
+}
+
+/* --- verification --- */
+
+/* Take the key that ITEM ("DEPTH:FILE") names. */
+static enum status
+add_key(struct gateway *g, const struct text_item *item, struct findings *f)
+{
+	struct place where = {g->config->path, item->line};
+	const char *colon = strchr(item->text, ':');
+	const char *member = "";
+	uint64_t depth;
+	char *text;
+	size_t len;
+	enum status st = decimal_u64(
+	    &depth, span_of(item->text, (size_t)(colon - item->text)), 32);
+
+	if (st != ST_OK)
+		return st;
+	st = file_load(&text, &len, colon + 1, KEY_FILE_MAX, FILE_GUARDED);
+	if (st == ST_OK)
+		st = semaphore_keys_set(
+		    g->keys, (uint32_t)depth, text, len, &member);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR, where,
+		    "give the verification key of a Semaphore circuit of that "
+		    "depth, as snarkjs writes it",
+		    "%s: %s%s%s", colon + 1, member,
+		    member[0] != '\0' ? ": " : "",
+		    file_problem(st, FILE_GUARDED));
+	free(text);
+	return st;
+}
+
+static enum status
+make_verifiers(struct gateway *g, struct findings *f)
+{
+	const struct config *c = g->config;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned workers = (unsigned)c->limits.workers;
+	enum status st =
+	    semaphore_keys_new(&g->keys, SEMAPHORE_ALL_DEPTHS, NULL);
+
+	for (size_t i = 0; i < c->gateway.keys.n && st == ST_OK; i++)
+		st = add_key(g, &c->gateway.keys.items[i], f);
+	if (workers == 0)
+		workers = processors > 0 ? (unsigned)processors : 1;
+	if (st == ST_OK)
+		st = session_pool_new(g, workers);
+	return st;
+}
+
+/* --- the way out --- */
+
+static enum status
+make_resolver(struct gateway *g, struct findings *f)
+{
+	const struct text_list *dns = &g->config->egress.dns;
+	struct buffer servers = {0};
+	struct resolver_config rc = {
+	    .timeout_ms = (unsigned)g->config->egress.dns_timeout_ms / 2,
+	    .tries = 2,
+	    .deadline_ms = (unsigned)g->config->egress.dns_timeout_ms,
+	    .capacity = (uint32_t)g->config->limits.sessions,
+	};
+	enum status st;
+
+	for (size_t i = 0; i < dns->n; i++)
+		buffer_format(
+		    &servers, "%s%s", i > 0 ? "," : "", dns->items[i].text);
+	rc.servers = dns->n > 0 ? servers.text : NULL;
+	st = resolver_new(&g->resolver, g->loop, &rc, session_resolved, g);
+	buffer_clear(&servers);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR,
+		    config_place(g->config, NULL, "egress", "dns"),
+		    "set egress.dns, or mend /etc/resolv.conf",
+		    "no name server can be used: %s",
+		    st == ST_SYS ? strerror(errno) : status_text(st));
+	return st;
+}
+
+static enum status
+make_dialer(struct gateway *g)
+{
+	const struct config *c = g->config;
+	struct dialer_config dc = {
+	    .capacity = (uint32_t)c->limits.sessions,
+	    .attempt_ms = (unsigned)c->egress.connect_timeout_ms,
+	    .timeout_ms = (unsigned)c->egress.connect_timeout_ms,
+	    .stagger_ms = (unsigned)c->egress.race_delay_ms,
+	};
+
+	if (c->egress.per_destination != OPTION_UNLIMITED)
+		dc.per_destination = (uint32_t)c->egress.per_destination;
+	if (c->egress.source4 != NULL &&
+	    ip4_parse(&dc.source4, span_str(c->egress.source4)) != ST_OK)
+		return ST_BAD_VALUE;
+	if (c->egress.source6 != NULL &&
+	    ip6_parse(&dc.source6, span_str(c->egress.source6)) != ST_OK)
+		return ST_BAD_VALUE;
+	return dialer_new(&g->dialer, g->loop, &dc, session_dialed, g);
+}
+
+/* --- tor --- */
+
+static void
+tor_changed(void *arg)
+{
+	gateway_tor_changed(arg);
+}
+
+static void
+tor_restarted(void *arg)
+{
+	struct gateway *g = arg;
+
+	circuits_forget(&g->circuits);
+	log_plain(EV_TOR_RESTARTED);
+}
+
+static const struct control_ops tor_ops = {
+    .changed = tor_changed,
+    .restarted = tor_restarted,
+};
+
+static enum status
+make_tor(struct gateway *g, struct findings *f)
+{
+	const struct config *c = g->config;
+	struct listener_config address = {0};
+	char path[108], *password = NULL;
+	struct control_config cc = {.ops = &tor_ops, .arg = g};
+	size_t len;
+	enum status st;
+
+	if (c->tor.control == NULL)
+		return ST_OK;
+	st = listener_parse(&address, path, span_str(c->tor.control));
+	if (st == ST_OK && c->tor.password_file != NULL) {
+		st = file_load(
+		    &password, &len, c->tor.password_file, 1024, FILE_OWNER);
+		if (st != ST_OK) {
+			findings_add(f, FINDING_ERROR,
+			    config_place(c, NULL, "tor", "password_file"),
+			    file_cure(st, FILE_OWNER), "%s: %s",
+			    c->tor.password_file, file_problem(st, FILE_OWNER));
+			free(password);
+			return st;
+		}
+		password[strcspn(password, "\r\n")] = '\0';
+	}
+	if (address.kind == LISTEN_UNIX)
+		cc.path = path;
+	else
+		cc.at = address.at;
+	cc.password = password;
+	if (st == ST_OK)
+		st = control_new(&g->tor, g->loop, &cc);
+	if (password != NULL)
+		sodium_memzero(password, len);
+	free(password);
+	return st;
+}
+
+/* --- the rest --- */
+
+static enum status
+make_sessions(struct gateway *g)
+{
+	uint32_t n = (uint32_t)g->config->limits.sessions;
+
+	g->session_memory = calloc(n, session_size());
+	g->session_slots = calloc(n, sizeof(*g->session_slots));
+	if (g->session_memory == NULL || g->session_slots == NULL)
+		return ST_NO_MEMORY;
+	slab_init(&g->sessions, g->session_memory, g->session_slots,
+	    session_size(), n);
+	return ST_OK;
+}
+
+static enum status
+make_loop(struct gateway *g)
+{
+	uint32_t sessions = (uint32_t)g->config->limits.sessions;
+	struct relay_config rc = {.pipes = PIPES_MAX};
+	enum status st = loop_new(&g->loop);
+
+	/* One to read into and one to write from for each session. */
+	chunk_pool_init(&g->chunks, (uint32_t)g->config->limits.buffer,
+	    2 * sessions, CHUNKS_KEPT);
+	if (st == ST_OK)
+		st = relay_new(&g->relay, g->loop, &g->chunks, &rc);
+	return st;
+}
+
+enum status
+gateway_make(struct gateway *g, struct findings *f)
+{
+	size_t before = f->errors;
+	enum status st =
+	    gateway_read_audience(&g->audience, g->onion, g->config, f);
+
+	if (st == ST_OK)
+		st = privilege_drop(g->config, f);
+	if (st == ST_OK)
+		st = make_loop(g);
+	if (st == ST_OK)
+		st = make_sessions(g);
+	if (st == ST_OK)
+		st = make_gate(g, f);
+	if (st == ST_OK)
+		st = make_circuits(g);
+	if (st == ST_OK)
+		st = make_verifiers(g, f);
+	if (st == ST_OK)
+		st = make_resolver(g, f);
+	if (st == ST_OK)
+		st = make_dialer(g);
+	if (st == ST_OK)
+		st = policy_set_make(&g->policies, g->config);
+	if (st == ST_OK)
+		st = own_addresses_refresh(&g->own);
+	if (st == ST_OK)
+		st = make_tor(g, f);
+	if (st != ST_OK && f->errors == before)
+		findings_add(f, FINDING_ERROR,
+		    (struct place){g->config->path, 0}, "",
+		    "the gateway can not be made: %s",
+		    st == ST_SYS ? strerror(errno) : status_text(st));
+	return st;
+}

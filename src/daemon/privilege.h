@@ -1,0 +1,23 @@
+/* daemon/privilege.h: root is for starting only.
+ *
+ * Started as root, the gateway becomes the user that run.user names as soon as
+ * it has read tor's hostname file, which only root and tor can read; before it
+ * opens a socket or a journal. Whoever starts it as somebody else is that
+ * already. Either way: no set-user-id program gives privileges back, and no
+ * core dump holds what was in memory.
+ */
+#ifndef DAEMON_PRIVILEGE_H
+#define DAEMON_PRIVILEGE_H
+
+#include "daemon/config.h"
+#include "daemon/finding.h"
+
+/* Give up what is not needed, for good.
+ * Returns: ST_OK; ST_PERMISSION with a finding in F. */
+enum status
+privilege_drop(const struct config *c, struct findings *f) WARN_UNUSED;
+
+/* Add findings of what privilege_drop would say, without doing it. */
+void privilege_check(const struct config *c, struct findings *f);
+
+#endif

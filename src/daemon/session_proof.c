@@ -1,0 +1,288 @@
+/* From a credential to a count. */
+#include <sodium.h>
+#include <string.h>
+
+#include "daemon/log.h"
+#include "daemon/session_impl.h"
+
+/* One check for the pool: copies in, a result out. */
+struct verify_job {
+	struct semaphore_proof proof;
+	proof_digest_t digest;
+	uint8_t random[16]; /* the proof's weight in a batch */
+	struct semaphore_fault fault; /* the result */
+	uint64_t work_ns; /* this proof's share of the work */
+};
+
+/* What a worker has to itself. */
+struct verify_state {
+	struct semaphore_memo *memo; /* sums that repeat; NULL: none (yet) */
+};
+
+/* --- on a worker --- */
+
+static void
+verify_batch(const struct semaphore_keys *keys, struct semaphore_memo *memo,
+    struct verify_job *const *jobs, unsigned n)
+{
+	const struct semaphore_proof *proofs[POOL_BATCH_MAX];
+	struct semaphore_fault faults[POOL_BATCH_MAX];
+	uint8_t random[16 * POOL_BATCH_MAX];
+
+	for (unsigned i = 0; i < n; i++) {
+		proofs[i] = &jobs[i]->proof;
+		memcpy(random + 16 * (size_t)i, jobs[i]->random, 16);
+		faults[i] = (struct semaphore_fault){.status = ST_NO_MEMORY};
+	}
+	/* When there is no memory no status is ST_OK, and each says so. */
+	enum status st =
+	    semaphore_verify_batch(keys, memo, faults, proofs, n, random);
+	for (unsigned i = 0; i < n; i++) {
+		jobs[i]->fault = faults[i];
+		if (st != ST_OK)
+			jobs[i]->fault.status = st;
+	}
+}
+
+static void
+run(const void *shared, void *state, void *const *raw, unsigned n)
+{
+	const struct semaphore_keys *keys = shared;
+	struct verify_state *mine = state;
+	struct verify_job *jobs[POOL_BATCH_MAX] = {NULL};
+	uint64_t before = loop_clock_ns();
+
+	/* Without memory for a memo it goes slower. */
+	if (mine->memo == NULL &&
+	    semaphore_memo_new(&mine->memo, keys) != ST_OK)
+		mine->memo = NULL;
+	for (unsigned i = 0; i < n; i++)
+		jobs[i] = raw[i];
+	/* The fault's status is the result. */
+	if (n > 1)
+		verify_batch(keys, mine->memo, jobs, n);
+	else if (semaphore_verify(keys, mine->memo, &jobs[0]->proof,
+		     &jobs[0]->fault) != jobs[0]->fault.status)
+		jobs[0]->fault.status = ST_INTERNAL;
+	for (unsigned i = 0; i < n; i++)
+		jobs[i]->work_ns = (loop_clock_ns() - before) / n;
+}
+
+static void
+clear(void *state)
+{
+	struct verify_state *mine = state;
+
+	semaphore_memo_free(mine->memo);
+	mine->memo = NULL;
+}
+
+/* --- on the loop --- */
+
+bool
+session_note_failure(struct session *s)
+{
+	struct gateway *g = s->gateway;
+
+	s->suspect = true;
+	if (circuits_failed(&g->circuits, s->circuit) == ST_OK)
+		return false;
+	if (g->tor != NULL &&
+	    control_close_circuit(g->tor, s->circuit_id) == ST_OK)
+		log_plain(EV_CIRCUIT_CLOSED);
+	return true;
+}
+
+/* Say that the proof does not hold, and why. */
+static void
+refuse_proof(
+    struct session *s, enum status st, const struct semaphore_fault *fault)
+{
+	char detail[SEMAPHORE_FAULT_MAX];
+	bool say = fault->status != ST_OK && fault->status != ST_PROOF_INVALID;
+
+	if (session_note_failure(s))
+		s->keep = false;
+	session_answer(
+	    s, st, say ? semaphore_fault_text(detail, fault) : NULL, 0);
+}
+
+/* What a settle or a screen said no with. */
+static void
+refuse_count(struct session *s, enum status st, const struct quota_left *left)
+{
+	uint64_t retry = 10;
+
+	if (status_info(st)->http == 429) {
+		s->left = *left;
+		s->left_known = true;
+		retry = left->retry;
+	}
+	session_answer(s, st, NULL, retry);
+}
+
+/* The proof holds: count the request. */
+static void
+settle(struct session *s)
+{
+	struct gateway *g = s->gateway;
+	struct gate_grant grant;
+	enum status st;
+
+	s->state = SESSION_COUNT;
+	s->since_ns = loop_clock_ns();
+	st = ledger_store_settle(g->store, &grant, &s->ticket, VERDICT_ACCEPT,
+	    s->self, gateway_now(g));
+	if (st != ST_OK)
+		refuse_count(s, st, &grant.left);
+}
+
+void
+session_settled(void *gateway, handle_t who, enum status status,
+    const struct gate_grant *grant)
+{
+	struct gateway *g = gateway;
+	struct session *s = slab_at(&g->sessions, who);
+	struct gate_tunnel account = grant->tunnel;
+
+	if (s == NULL || s->state != SESSION_COUNT) {
+		/* Gone in the meantime: counted, and not open any more. */
+		if (status == ST_OK)
+			ledger_store_close(g->store, &account);
+		return;
+	}
+	histogram_add(&g->metrics.count, loop_clock_ns() - s->since_ns);
+	if (status != ST_OK) {
+		refuse_count(s, status, &grant->left);
+		return;
+	}
+	s->account = account;
+	s->left = grant->left;
+	s->left_known = true;
+	session_counted(s);
+}
+
+/* The verdict on S's proof has come. */
+static void
+take_verdict(struct session *s, const struct semaphore_fault *fault)
+{
+	struct gateway *g = s->gateway;
+
+	if (s->state != SESSION_CHECK)
+		return;
+	histogram_add(&g->metrics.verify, loop_clock_ns() - s->since_ns);
+	if (fault->status == ST_OK)
+		settle(s);
+	else if (fault->status == ST_NO_MEMORY || fault->status == ST_INTERNAL)
+		session_answer(s, ST_OVERLOADED, NULL, 10);
+	else if (fault->status == ST_PROOF_INVALID)
+		refuse_proof(s, ST_PROOF_INVALID, fault);
+	else
+		refuse_proof(s, ST_CREDENTIAL_BAD, fault);
+}
+
+/* Tell everybody who waits for the check of DIGEST what came of it. */
+static void
+tell_waiters(struct gateway *g, const proof_digest_t *digest,
+    const struct semaphore_fault *fault)
+{
+	handle_t who;
+
+	while (pending_take(&g->gate.pending, &who, digest)) {
+		struct session *s = slab_at(&g->sessions, who);
+		if (s != NULL)
+			take_verdict(s, fault);
+	}
+}
+
+static void
+done(void *arg, handle_t owner, void *raw)
+{
+	struct gateway *g = arg;
+	const struct verify_job *job = raw;
+
+	(void)owner;
+	histogram_add(&g->metrics.pairing, job->work_ns);
+	if (job->fault.status == ST_OK)
+		g->metrics.verified++;
+	else
+		g->metrics.invalid++;
+	tell_waiters(g, &job->digest, &job->fault);
+}
+
+enum status
+session_pool_new(struct gateway *g, unsigned workers)
+{
+	const struct config *c = g->config;
+	uint32_t queue = (uint32_t)c->limits.queue;
+	struct pool_config config = {
+	    .workers = workers,
+	    /* Who has shown a bad proof waits in a queue of its own, a quarter
+	     * as long. */
+	    .capacity = {queue, queue / 4 + 1},
+	    .job_size = sizeof(struct verify_job),
+	    .batch_max = (unsigned)c->limits.batch,
+	    .state_size = sizeof(struct verify_state),
+	    .run = run,
+	    .done = done,
+	    .clear = clear,
+	    .shared = g->keys,
+	    .arg = g,
+	};
+
+	return pool_new(&g->verifiers, g->loop, &config);
+}
+
+/* Have S's proof checked, or wait for the same check of another's. */
+static void
+check(struct session *s)
+{
+	struct gateway *g = s->gateway;
+	struct verify_job job = {
+	    .proof = s->ticket.proof, .digest = s->ticket.digest};
+	struct semaphore_fault busy = {.status = ST_NO_MEMORY};
+	bool first;
+
+	s->since_ns = loop_clock_ns();
+	if (pending_join(&g->gate.pending, &first, &s->ticket.digest,
+		s->self) != ST_OK) {
+		session_answer(s, ST_OVERLOADED, NULL, 10);
+		return;
+	}
+	s->state = SESSION_CHECK;
+	if (!first) {
+		g->metrics.shared++;
+		return;
+	}
+	randombytes_buf(job.random, sizeof(job.random));
+	if (pool_submit(g->verifiers, NULL, s->suspect ? 1 : 0, s->self, &job,
+		sizeof(job)) != ST_OK)
+		tell_waiters(g, &s->ticket.digest, &busy);
+}
+
+/* ST is one of the reasons why a proof as such is bad (not missing, not over
+ * quota): such as somebody who tries things would meet. */
+static bool
+is_failure(enum status st)
+{
+	return status_info(st)->http == 407 && st != ST_CREDENTIAL_MISSING;
+}
+
+void
+session_screened(
+    struct session *s, enum status st, const struct semaphore_fault *fault)
+{
+	if (st == ST_OK && s->ticket.verdict == VERDICT_ACCEPT) {
+		s->gateway->metrics.cached++;
+		settle(s);
+	} else if (st == ST_OK) {
+		check(s);
+	} else if (st == ST_NO_MEMORY) {
+		session_answer(s, ST_OVERLOADED, NULL, 10);
+	} else if (is_failure(st)) {
+		refuse_proof(s, st, fault);
+	} else {
+		struct quota_left left = s->left;
+		refuse_count(s, st, &left);
+	}
+}
