@@ -41,9 +41,10 @@ SRC_groth16 := ntt prove verify zkey
 UNIT_groth16 := groth16 zkey
 FUZZ_groth16 :=
 
-SRC_semaphore := artifacts babyjub fault group identity identity_file \
-	members proof_json token witness
-UNIT_semaphore := group identity witness
+SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
+	keys_data members points proof_json statement token verify vkey_json \
+	witness
+UNIT_semaphore := group hostile identity proof witness
 FUZZ_semaphore :=
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
@@ -86,8 +87,8 @@ UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
 SRC_cmd := cli daemon_args group identity identity_load mix mix_keygen \
-	mix_layers mix_peel passphrase run
-UNIT_cmd := enrol mix_commands
+	mix_layers mix_peel passphrase run verify
+UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))

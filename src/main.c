@@ -5,6 +5,7 @@
 #include "cmd/commands.h"
 
 static const struct cli_command commands[] = {
+    {"verify", cmd_verify, "verify proofs offline"},
     {"identity", cmd_identity, "make and show a member's identity"},
     {"group", cmd_group, "edit a member file, print roots and proofs"},
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},

@@ -178,6 +178,11 @@ struct semaphore_keys;
 enum status semaphore_keys_new(struct semaphore_keys **keys, uint32_t depths,
     const char *kernel) NONNULL_ARGS(1) WARN_UNUSED;
 
+/* Make the official key of DEPTH ready too, if none is there.
+ * Returns: ST_OK; ST_BAD_DEPTH; ST_NO_MEMORY; ST_CORRUPT. */
+enum status semaphore_keys_need(
+    struct semaphore_keys *keys, uint32_t depth) NONNULL WARN_UNUSED;
+
 void semaphore_keys_free(struct semaphore_keys *keys);
 
 /* Take the key of depth DEPTH from TEXT, the official JSON of a verification

@@ -10,5 +10,6 @@ int cmd_group(int argc, char **argv);
 int cmd_identity(int argc, char **argv);
 int cmd_mix(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 
 #endif

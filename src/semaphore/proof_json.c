@@ -187,8 +187,8 @@ semaphore_json_load(
 {
 	json_error_t e;
 
-	*out =
-	    json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
+	*out = json_loadb(text, len,
+	    JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &e);
 	return *out != NULL ? fault_at(f, ST_OK, SEMAPHORE_WHOLE)
 			    : parse_fault(f, &e);
 }

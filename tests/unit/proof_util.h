@@ -1,0 +1,120 @@
+/* tests/unit/proof_util.h: the official proofs of tests/vectors, as JSON text
+ * in parts that a test can spoil.
+ */
+#ifndef TESTS_PROOF_UTIL_H
+#define TESTS_PROOF_UTIL_H
+
+#include "harness.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "postern/semaphore.h"
+
+#define PROOFS 64
+
+/* The members of a proof as raw JSON, in the official order; NULL leaves one
+ * out. points is made of point[0] to point[count - 1] unless given raw. */
+struct draft {
+	char *depth, *root, *nullifier, *message, *scope, *points;
+	char *point[10];
+	unsigned count;
+	char *extra; /* raw members behind the others: ",\"x\":1" */
+};
+
+/* All official proofs; the caller owns the reference. */
+static inline json_t *
+proofs_load(void)
+{
+	char *text = test_read_file("vectors/proofs.json", NULL);
+	json_t *all = json_loads(text, 0, NULL);
+
+	free(text);
+	CHECK(json_array_size(all) == PROOFS);
+	return all;
+}
+
+/* Printed text on the heap. Leaks are the test's own affair: it is a process
+ * that ends. */
+static inline char *PRINTF_LIKE(1, 2) text_of(const char *fmt, ...)
+{
+	char *out;
+	va_list ap;
+
+	va_start(ap, fmt);
+	CHECK(vasprintf(&out, fmt, ap) >= 0);
+	va_end(ap);
+	return out;
+}
+
+static inline const char *
+proof_string(const json_t *proof, const char *member)
+{
+	const char *s = json_string_value(json_object_get(proof, member));
+
+	CHECK(s != NULL);
+	return s;
+}
+
+/* Official proof number I, as a draft that is right. */
+static inline struct draft
+draft_of(const json_t *all, size_t i)
+{
+	json_t *proof = json_object_get(json_array_get(all, i), "proof");
+	json_t *points = json_object_get(proof, "points");
+	struct draft d = {.count = 8};
+
+	d.depth = text_of("%d",
+	    (int)json_integer_value(json_object_get(proof, "merkleTreeDepth")));
+	d.root = text_of("\"%s\"", proof_string(proof, "merkleTreeRoot"));
+	d.nullifier = text_of("\"%s\"", proof_string(proof, "nullifier"));
+	d.message = text_of("\"%s\"", proof_string(proof, "message"));
+	d.scope = text_of("\"%s\"", proof_string(proof, "scope"));
+	for (unsigned k = 0; k < 8; k++)
+		d.point[k] = text_of(
+		    "\"%s\"", json_string_value(json_array_get(points, k)));
+	return d;
+}
+
+static inline void
+draft_put(char **text, const char *name, const char *raw)
+{
+	char *more;
+
+	if (raw == NULL)
+		return;
+	more = text_of("%s%s\"%s\":%s", *text,
+	    (*text)[0] == '{' && (*text)[1] == '\0' ? "" : ",", name, raw);
+	free(*text);
+	*text = more;
+}
+
+/* The JSON of D, on the heap. */
+static inline char *
+draft_text(const struct draft *d)
+{
+	char *text = text_of("{"), *points = text_of("["), *more;
+
+	draft_put(&text, "merkleTreeDepth", d->depth);
+	draft_put(&text, "merkleTreeRoot", d->root);
+	draft_put(&text, "nullifier", d->nullifier);
+	draft_put(&text, "message", d->message);
+	draft_put(&text, "scope", d->scope);
+	for (unsigned k = 0; k < d->count; k++) {
+		more =
+		    text_of("%s%s%s", points, k != 0 ? "," : "", d->point[k]);
+		free(points);
+		points = more;
+	}
+	more = text_of("%s]", points);
+	free(points);
+	draft_put(&text, "points", d->points != NULL ? d->points : more);
+	free(more);
+	more = text_of("%s%s}", text, d->extra != NULL ? d->extra : "");
+	free(text);
+	return more;
+}
+
+#endif
