@@ -62,8 +62,8 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store
-UNIT_store := file journal journal_format
-FUZZ_store :=
+UNIT_store := file journal journal_format local_store
+FUZZ_store := journal
 
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
@@ -215,7 +215,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 # A disk that fails.
-$(B)/tests/test_journal: $(B)/tests/disk.o
+$(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
