@@ -145,6 +145,9 @@ ifneq ($(SAN),none)
 HARDEN := -fPIE
 OPT := -O1 -g
 WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN))
+ifeq ($(CLANG),)
+WARN += -Wno-maybe-uninitialized
+endif
 endif
 
 CONFIG := $(if $(CLANG),clang,gcc)$(if $(filter-out none,$(SAN)),-$(SAN))$(if \
