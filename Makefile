@@ -68,7 +68,7 @@ FUZZ_store := journal
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn listener loop pool tunnel
+UNIT_net := conn dialer listener loop pool tunnel
 FUZZ_net :=
 
 SRC_tor :=
