@@ -62,13 +62,13 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store
-UNIT_store := file journal journal_format local_store
-FUZZ_store := journal
+UNIT_store := file journal journal_format
+FUZZ_store :=
 
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn dialer listener loop pool tunnel
+UNIT_net := conn listener loop pool tunnel
 FUZZ_net :=
 
 SRC_tor :=
@@ -79,14 +79,14 @@ SRC_mix := json_line key_file path random registry
 UNIT_mix := mix
 FUZZ_mix := registry
 
-SRC_daemon := admin buffer config config_check ctl ctl_commands document files \
+SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state log membership \
 	memory metrics option option_table policy privilege roll session \
-	session_proof session_request session_target well_known
+	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := cli daemon_args group identity identity_load mix mix_keygen \
+SRC_cmd := check cli ctl daemon_args group identity identity_load mix mix_keygen \
 	mix_layers mix_peel passphrase run verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
@@ -145,9 +145,6 @@ ifneq ($(SAN),none)
 HARDEN := -fPIE
 OPT := -O1 -g
 WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN))
-ifeq ($(CLANG),)
-WARN += -Wno-maybe-uninitialized
-endif
 endif
 
 CONFIG := $(if $(CLANG),clang,gcc)$(if $(filter-out none,$(SAN)),-$(SAN))$(if \
@@ -218,7 +215,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 # A disk that fails.
-$(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
+$(B)/tests/test_journal: $(B)/tests/disk.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a

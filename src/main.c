@@ -9,6 +9,9 @@ static const struct cli_command commands[] = {
     {"identity", cmd_identity, "make and show a member's identity"},
     {"group", cmd_group, "edit a member file, print roots and proofs"},
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
+    {"run", cmd_run, "the gateway"},
+    {"check", cmd_check, "what would stop the gateway, and the cure"},
+    {"ctl", cmd_ctl, "ask and steer a running gateway"},
     {NULL, NULL, NULL},
 };
 

@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "daemon/ctl.h"
 #include "daemon/log.h"
+#include "daemon/tor_link.h"
 
 static json_t *
 count(uint64_t v)
@@ -102,11 +103,10 @@ journal_json(const struct gateway *g)
 static json_t *
 tor_json(const struct gateway *g)
 {
-	const struct control_info *info;
+	const struct control_info *info = tor_link_info(g->tor);
 
-	if (g->tor == NULL)
+	if (info == NULL)
 		return json_null();
-	info = control_info(g->tor);
 	return json_pack("{s:b, s:s, s:b, s:b, s:i, s:o}", "up",
 	    info->state == CONTROL_UP, "version", info->version, "circuits",
 	    info->circuit_established, "onion_published", info->onion_published,

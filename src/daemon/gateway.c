@@ -11,6 +11,7 @@
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
+#include "daemon/tor_link.h"
 #include "daemon/well_known.h"
 
 #define TICK_MS 1000
@@ -303,7 +304,7 @@ close_all(struct gateway *g)
 	loop_settle(g->loop);
 	pool_free(&g->verifiers);
 	membership_free(&g->membership);
-	control_free(&g->tor);
+	tor_link_free(&g->tor);
 	resolver_free(&g->resolver);
 	dialer_free(&g->dialer);
 	if (g->watching_store)

@@ -35,13 +35,13 @@
 #include "net/resolver.h"
 #include "net/tunnel.h"
 #include "store/ledger_store.h"
-#include "tor/control.h"
 
 #define GATEWAY_LISTENERS_MAX 16
 
 struct session;
 struct admin;
 struct ctl;
+struct tor_link;
 
 enum gateway_phase {
 	GATEWAY_STARTING, /* not open yet */
@@ -73,7 +73,7 @@ struct gateway {
 	struct pool *verifiers;
 	struct resolver *resolver;
 	struct dialer *dialer;
-	struct control *tor;
+	struct tor_link *tor;
 	struct listener *listeners[GATEWAY_LISTENERS_MAX];
 	size_t listeners_n;
 
@@ -101,8 +101,7 @@ struct gateway {
 	uint64_t well_known_until; /* mono, ms */
 	/* As last logged. */
 	uint64_t epoch, compactions_said;
-	enum status journal_said, tor_why;
-	enum control_state tor_said;
+	enum status journal_said;
 	bool accept_paused_said;
 	struct admin *admin;
 	struct ctl *ctl;

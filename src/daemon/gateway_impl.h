@@ -24,17 +24,18 @@ enum status
 gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
     const struct config *c, struct findings *f) WARN_UNUSED;
 
+/* A resolver as C wants it. Returns: as resolver_new. */
+enum status gateway_make_resolver(struct resolver **r, struct loop *l,
+    const struct config *c, resolver_fn *fn, void *arg) WARN_UNUSED;
+
 /* Begin to take over CONFIG (whose reference is taken): its members are read,
  * then gateway_staged goes on.
- * Returns: ST_OK; ST_NO_MEMORY; ST_BUSY is never. */
+ * Returns: ST_OK; ST_NO_MEMORY. */
 enum status gateway_stage(struct gateway *g, struct config *config) WARN_UNUSED;
 
 /* The membership's calls. */
 void gateway_staged(void *gateway);
 void gateway_members_changed(void *gateway, uint16_t number);
-
-/* Tor's control port has come or gone. */
-void gateway_tor_changed(struct gateway *g);
 
 /* The work of every second. */
 void gateway_tick(struct gateway *g);

@@ -16,6 +16,7 @@
 #include "daemon/log.h"
 #include "daemon/privilege.h"
 #include "daemon/session.h"
+#include "daemon/tor_link.h"
 #include "store/journal.h"
 #include "store/local_store.h"
 
@@ -261,16 +262,17 @@ make_verifiers(struct gateway *g, struct findings *f)
 
 /* --- the way out --- */
 
-static enum status
-make_resolver(struct gateway *g, struct findings *f)
+enum status
+gateway_make_resolver(struct resolver **r, struct loop *l,
+    const struct config *c, resolver_fn *fn, void *arg)
 {
-	const struct text_list *dns = &g->config->egress.dns;
+	const struct text_list *dns = &c->egress.dns;
 	struct buffer servers = {0};
 	struct resolver_config rc = {
-	    .timeout_ms = (unsigned)g->config->egress.dns_timeout_ms / 2,
+	    .timeout_ms = (unsigned)c->egress.dns_timeout_ms / 2,
 	    .tries = 2,
-	    .deadline_ms = (unsigned)g->config->egress.dns_timeout_ms,
-	    .capacity = (uint32_t)g->config->limits.sessions,
+	    .deadline_ms = (unsigned)c->egress.dns_timeout_ms,
+	    .capacity = (uint32_t)c->limits.sessions,
 	};
 	enum status st;
 
@@ -278,8 +280,17 @@ make_resolver(struct gateway *g, struct findings *f)
 		buffer_format(
 		    &servers, "%s%s", i > 0 ? "," : "", dns->items[i].text);
 	rc.servers = dns->n > 0 ? servers.text : NULL;
-	st = resolver_new(&g->resolver, g->loop, &rc, session_resolved, g);
+	st = resolver_new(r, l, &rc, fn, arg);
 	buffer_clear(&servers);
+	return st;
+}
+
+static enum status
+make_resolver(struct gateway *g, struct findings *f)
+{
+	enum status st = gateway_make_resolver(
+	    &g->resolver, g->loop, g->config, session_resolved, g);
+
 	if (st != ST_OK)
 		findings_add(f, FINDING_ERROR,
 		    config_place(g->config, NULL, "egress", "dns"),
@@ -309,67 +320,6 @@ make_dialer(struct gateway *g)
 	    ip6_parse(&dc.source6, span_str(c->egress.source6)) != ST_OK)
 		return ST_BAD_VALUE;
 	return dialer_new(&g->dialer, g->loop, &dc, session_dialed, g);
-}
-
-/* --- tor --- */
-
-static void
-tor_changed(void *arg)
-{
-	gateway_tor_changed(arg);
-}
-
-static void
-tor_restarted(void *arg)
-{
-	struct gateway *g = arg;
-
-	circuits_forget(&g->circuits);
-	log_plain(EV_TOR_RESTARTED);
-}
-
-static const struct control_ops tor_ops = {
-    .changed = tor_changed,
-    .restarted = tor_restarted,
-};
-
-static enum status
-make_tor(struct gateway *g, struct findings *f)
-{
-	const struct config *c = g->config;
-	struct listener_config address = {0};
-	char path[108], *password = NULL;
-	struct control_config cc = {.ops = &tor_ops, .arg = g};
-	size_t len;
-	enum status st;
-
-	if (c->tor.control == NULL)
-		return ST_OK;
-	st = listener_parse(&address, path, span_str(c->tor.control));
-	if (st == ST_OK && c->tor.password_file != NULL) {
-		st = file_load(
-		    &password, &len, c->tor.password_file, 1024, FILE_OWNER);
-		if (st != ST_OK) {
-			findings_add(f, FINDING_ERROR,
-			    config_place(c, NULL, "tor", "password_file"),
-			    file_cure(st, FILE_OWNER), "%s: %s",
-			    c->tor.password_file, file_problem(st, FILE_OWNER));
-			free(password);
-			return st;
-		}
-		password[strcspn(password, "\r\n")] = '\0';
-	}
-	if (address.kind == LISTEN_UNIX)
-		cc.path = path;
-	else
-		cc.at = address.at;
-	cc.password = password;
-	if (st == ST_OK)
-		st = control_new(&g->tor, g->loop, &cc);
-	if (password != NULL)
-		sodium_memzero(password, len);
-	free(password);
-	return st;
 }
 
 /* --- the rest --- */
@@ -431,7 +381,7 @@ gateway_make(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st = own_addresses_refresh(&g->own);
 	if (st == ST_OK)
-		st = make_tor(g, f);
+		st = tor_link_new(&g->tor, g, f);
 	if (st != ST_OK && f->errors == before)
 		findings_add(f, FINDING_ERROR,
 		    (struct place){g->config->path, 0}, "",

@@ -4,6 +4,7 @@
 
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/tor_link.h"
 #include "daemon/well_known.h"
 
 /* How often files are looked at for what inotify can not see, and the
@@ -126,6 +127,7 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
     struct gauge_group groups[static ROOT_GROUPS_MAX])
 {
 	const struct epoch_rules *rules = &g->gate.book.rules;
+	const struct control_info *info = tor_link_info(g->tor);
 	const char *why;
 
 	*out = (struct gauges){
@@ -136,13 +138,12 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
 	    .sessions_max = g->sessions.capacity,
 	    .tunnels = g->tunnels,
 	    .epoch = epoch_at(rules, gateway_now(g).wall),
-	    .tor_configured = g->tor != NULL,
+	    .tor_configured = info != NULL,
 	};
 	out->epoch_end_seconds = epoch_end(rules, out->epoch);
 	for (size_t i = 0; i < g->listeners_n; i++)
 		out->accept_pauses += listener_counts(g->listeners[i]).pauses;
-	if (g->tor != NULL) {
-		const struct control_info *info = control_info(g->tor);
+	if (info != NULL) {
 		out->tor_up = info->state == CONTROL_UP;
 		out->circuits_closed = info->circuits_closed;
 	}
@@ -152,21 +153,6 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
 }
 
 /* --- changes worth a line --- */
-
-void
-gateway_tor_changed(struct gateway *g)
-{
-	const struct control_info *info = control_info(g->tor);
-
-	if (info->state == g->tor_said)
-		return;
-	if (info->state == CONTROL_UP)
-		LOG(EV_TOR_CONNECTED, log_words(KEY_VERSION, info->version));
-	else if (g->tor_said == CONTROL_UP || info->why_down != g->tor_why)
-		LOG(EV_TOR_LOST, log_status(KEY_CAUSE, info->why_down));
-	g->tor_said = info->state;
-	g->tor_why = info->why_down;
-}
 
 static void
 look_at_epoch(struct gateway *g)

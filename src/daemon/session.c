@@ -43,8 +43,10 @@ static void
 let_go(struct session *s)
 {
 	struct gateway *g = s->gateway;
+	/* What was answered is to arrive, even if a slow reader is closed for
+	 * being idle; what a tunnel cuts off, it has reset itself. */
 	enum stream_end how =
-	    s->reason == ST_CLOSED ? STREAM_ORDERLY : STREAM_ABORT;
+	    s->reason == ST_RESET ? STREAM_ABORT : STREAM_ORDERLY;
 
 	deadline_stop(g->loop, &s->deadline);
 	if (s->state == SESSION_CHECK)

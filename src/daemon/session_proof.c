@@ -4,6 +4,7 @@
 
 #include "daemon/log.h"
 #include "daemon/session_impl.h"
+#include "daemon/tor_link.h"
 
 /* One check for the pool: copies in, a result out. */
 struct verify_job {
@@ -22,29 +23,6 @@ struct verify_state {
 /* --- on a worker --- */
 
 static void
-verify_batch(const struct semaphore_keys *keys, struct semaphore_memo *memo,
-    struct verify_job *const *jobs, unsigned n)
-{
-	const struct semaphore_proof *proofs[POOL_BATCH_MAX];
-	struct semaphore_fault faults[POOL_BATCH_MAX];
-	uint8_t random[16 * POOL_BATCH_MAX];
-
-	for (unsigned i = 0; i < n; i++) {
-		proofs[i] = &jobs[i]->proof;
-		memcpy(random + 16 * (size_t)i, jobs[i]->random, 16);
-		faults[i] = (struct semaphore_fault){.status = ST_NO_MEMORY};
-	}
-	/* When there is no memory no status is ST_OK, and each says so. */
-	enum status st =
-	    semaphore_verify_batch(keys, memo, faults, proofs, n, random);
-	for (unsigned i = 0; i < n; i++) {
-		jobs[i]->fault = faults[i];
-		if (st != ST_OK)
-			jobs[i]->fault.status = st;
-	}
-}
-
-static void
 run(const void *shared, void *state, void *const *raw, unsigned n)
 {
 	const struct semaphore_keys *keys = shared;
@@ -59,11 +37,11 @@ run(const void *shared, void *state, void *const *raw, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		jobs[i] = raw[i];
 	/* The fault's status is the result. */
-	if (n > 1)
-		verify_batch(keys, mine->memo, jobs, n);
-	else if (semaphore_verify(keys, mine->memo, &jobs[0]->proof,
-		     &jobs[0]->fault) != jobs[0]->fault.status)
-		jobs[0]->fault.status = ST_INTERNAL;
+	for (unsigned i = 0; i < n; i++) {
+		if (semaphore_verify(keys, mine->memo, &jobs[i]->proof,
+			&jobs[i]->fault) != jobs[i]->fault.status)
+			jobs[i]->fault.status = ST_INTERNAL;
+	}
 	for (unsigned i = 0; i < n; i++)
 		jobs[i]->work_ns = (loop_clock_ns() - before) / n;
 }
@@ -87,9 +65,7 @@ session_note_failure(struct session *s)
 	s->suspect = true;
 	if (circuits_failed(&g->circuits, s->circuit) == ST_OK)
 		return false;
-	if (g->tor != NULL &&
-	    control_close_circuit(g->tor, s->circuit_id) == ST_OK)
-		log_plain(EV_CIRCUIT_CLOSED);
+	tor_link_close_circuit(g->tor, s->circuit_id);
 	return true;
 }
 
@@ -260,14 +236,6 @@ check(struct session *s)
 		tell_waiters(g, &s->ticket.digest, &busy);
 }
 
-/* ST is one of the reasons why a proof as such is bad (not missing, not over
- * quota): such as somebody who tries things would meet. */
-static bool
-is_failure(enum status st)
-{
-	return status_info(st)->http == 407 && st != ST_CREDENTIAL_MISSING;
-}
-
 void
 session_screened(
     struct session *s, enum status st, const struct semaphore_fault *fault)
@@ -279,9 +247,12 @@ session_screened(
 		check(s);
 	} else if (st == ST_NO_MEMORY) {
 		session_answer(s, ST_OVERLOADED, NULL, 10);
-	} else if (is_failure(st)) {
+	} else if (st == ST_CREDENTIAL_BAD) {
 		refuse_proof(s, st, fault);
 	} else {
+		/* A proof that is merely out of date, or for another group or
+		 * gateway, is an honest mistake: nothing is held against the
+		 * circuit. */
 		struct quota_left left = s->left;
 		refuse_count(s, st, &left);
 	}

@@ -164,6 +164,51 @@ def onion_name(key=None):
     name = base64.b32encode(key + check_bytes[:2] + b"\x03").decode().lower()
     return name + ".onion", int.from_bytes(key, "big")
 
+
+class Vectors:
+    """The members and proofs of tests/vectors/gate.json, which the official
+    packages made once: no prover is needed. GATEWAY is what a gateway's section
+    must have so that their epoch is now."""
+
+    def __init__(self):
+        self._data = json.loads((TOP / "tests/vectors/gate.json").read_text())
+        self.epoch = self._data["epoch"]
+        self.members = self._data["members"]
+        self.others = self._data["others"]
+        # now / length = epoch and a half: far from either turn.
+        self.length = int(time.time() / (self.epoch + 0.5))
+        self.gateway = {"audience": 1, "epoch": f"{self.length}s"}
+
+    def proof(self, name):
+        return self._data["proofs"][name]
+
+    def token(self, name):
+        return token_of(self.proof(name))
+
+    def nullifier(self, name):
+        return self.proof(name)["nullifier"]
+
+    def write(self, where, name="members", members=None):
+        """A member file; its path."""
+        path = where / name
+        draft = where / f".{name}"
+        draft.write_text("".join(f"{m}\n" for m in members or self.members))
+        draft.rename(path)
+        return path
+
+    def turn(self, least=3):
+        """An epoch and a length such that it ends soon: (epoch, next, length,
+        seconds until then), at least LEAST seconds ahead."""
+        now = time.time()
+        best = None
+        for epoch in range(60, 80):
+            # The end of EPOCH is at (epoch + 1) * length.
+            length = int((now + least) // (epoch + 1)) + 1
+            left = (epoch + 1) * length - now
+            if length <= 366 * 86400 and (best is None or left < best[3]):
+                best = (epoch, epoch + 1, length, left)
+        return best
+
 # --- the world outside --------------------------------------------------------
 
 
@@ -391,7 +436,7 @@ class Gateway:
                 return float(match[3])
         return 0.0
 
-    def signal(self, number):
+    def send_signal(self, number):
         self.process.send_signal(number)
 
     def stop(self, number=signal.SIGTERM, seconds=20):

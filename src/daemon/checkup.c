@@ -1,0 +1,443 @@
+#include "daemon/checkup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timex.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/wipe.h"
+#include "daemon/files.h"
+#include "daemon/gateway_impl.h"
+#include "daemon/memory.h"
+#include "daemon/privilege.h"
+#include "daemon/roll.h"
+#include "store/journal_format.h"
+
+#define MEMBERS_MAX ((size_t)512 << 20)
+#define KEY_MAX (1 << 20)
+/* Descriptors that are neither a client's nor a target's: files, pipes. */
+#define OTHER_DESCRIPTORS 640
+#define DNS_PATIENCE_MS 3000
+/* No clock that is right is before this: 2026-01-01. */
+#define OLDEST_CLOCK 1767225600
+
+/* Where a check stands. */
+struct checkup {
+	const struct config *c;
+	struct findings *f;
+	bool running; /* a gateway holds the control socket */
+};
+
+static struct place
+whole(const char *file)
+{
+	return (struct place){file, 0};
+}
+
+/* --- files and folders --- */
+
+/* The folder of PATH, to be freed. */
+static char *
+folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return memory_copy(".");
+	return memory_format(
+	    "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* A file that decides who may do what is only as safe as its folder. */
+static void
+check_guarded_folder(struct findings *f, const char *path)
+{
+	char *folder = folder_of(path);
+	struct stat st;
+
+	if (stat(folder, &st) == 0 && (st.st_mode & S_IWOTH) != 0 &&
+	    (st.st_mode & S_ISVTX) == 0)
+		findings_add(f, FINDING_ERROR, whole(folder), "chmod o-w",
+		    "anyone may replace the files in this folder");
+	free(folder);
+}
+
+/* A file will be made at PATH: by this user, in its folder. */
+static void
+check_writable_folder(struct findings *f, const char *path, struct place where)
+{
+	char *folder = folder_of(path);
+
+	if (access(folder, W_OK | X_OK) != 0)
+		findings_add(f, FINDING_ERROR, where,
+		    errno == ENOENT ? "make it"
+				    : "give it to the gateway's user",
+		    "the folder %s can not be written to: %s", folder,
+		    strerror(errno));
+	free(folder);
+}
+
+static void
+check_members_of(const struct checkup *k, const struct config_group *g,
+    struct group_root *root)
+{
+	struct place where = whole(g->members);
+	struct roll_fault fault = {0};
+	struct members m = {0};
+	char *text, why[ROLL_FAULT_MAX];
+	size_t len;
+
+	*root = (struct group_root){0};
+	fault.status =
+	    file_load(&text, &len, g->members, MEMBERS_MAX, FILE_GUARDED);
+	fault.error = errno;
+	if (fault.status == ST_OK)
+		fault.status = members_parse(&m, text, len, &fault.where);
+	if (fault.status == ST_OK)
+		fault.status = group_root_of(root, m.list, m.n, NULL);
+	if (fault.status != ST_OK)
+		findings_add(k->f, FINDING_ERROR, where,
+		    file_cure(fault.status, FILE_GUARDED), "[group %s] %s",
+		    g->name, roll_fault_text(why, &fault));
+	else if (m.n < k->c->gateway.anonymity_floor)
+		findings_add(k->f, FINDING_WARNING, where,
+		    "add members: they hide each other",
+		    "[group %s] has %zu members", g->name, m.n);
+	members_clear(&m);
+	free(text);
+	check_guarded_folder(k->f, g->members);
+}
+
+static void
+check_members(const struct checkup *k)
+{
+	struct group_root *roots =
+	    memory_new((k->c->groups_n + 1) * sizeof(*roots));
+
+	for (size_t i = 0; i < k->c->groups_n; i++) {
+		check_members_of(k, &k->c->groups[i], &roots[i]);
+		for (size_t j = 0; j < i && roots[i].size != 0; j++) {
+			if (memcmp(roots[i].root, roots[j].root, 32) == 0)
+				findings_add(k->f, FINDING_ERROR,
+				    whole(k->c->groups[i].members),
+				    "join the two groups",
+				    "[group %s] and [group %s] have exactly "
+				    "the same members",
+				    k->c->groups[j].name, k->c->groups[i].name);
+		}
+	}
+	free(roots);
+}
+
+static void
+check_keys(const struct checkup *k)
+{
+	for (size_t i = 0; i < k->c->gateway.keys.n; i++) {
+		const struct text_item *item = &k->c->gateway.keys.items[i];
+		const char *path = strchr(item->text, ':') + 1;
+		char *text;
+		size_t len;
+		enum status st =
+		    file_load(&text, &len, path, KEY_MAX, FILE_GUARDED);
+		free(text);
+		if (st != ST_OK)
+			findings_add(k->f, FINDING_ERROR,
+			    (struct place){k->c->path, item->line},
+			    file_cure(st, FILE_GUARDED), "%s: %s", path,
+			    file_problem(st, FILE_GUARDED));
+	}
+}
+
+/* Read the header of the journal at PATH, without its lock. */
+static enum status
+read_journal_header(uint8_t out[static JOURNAL_HEADER], const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return ST_SYS;
+	if (fstat(fd, &st) == 0)
+		n = read(fd, out, JOURNAL_HEADER);
+	error = errno;
+	close(fd);
+	errno = error;
+	if (n < 0)
+		return ST_SYS;
+	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+		return ST_PERMISSION;
+	return n == JOURNAL_HEADER ? ST_OK : ST_CORRUPT;
+}
+
+static const char *
+journal_cure(enum status st)
+{
+	if (st == ST_FOREIGN)
+		return "it was written under another onion, audience, realm or "
+		       "epoch: name another file, or change these back";
+	if (st == ST_SYS || st == ST_PERMISSION)
+		return file_cure(st, FILE_OWNER);
+	return "move it away: counts of this epoch begin anew";
+}
+
+static void
+check_journal(const struct checkup *k, const struct audience *audience)
+{
+	const char *path = k->c->ledger.journal;
+	struct place where;
+	uint8_t identity[JOURNAL_IDENTITY], bytes[JOURNAL_HEADER];
+	struct journal_header header = {0};
+	struct epoch_rules rules;
+	enum status st;
+
+	if (path == NULL)
+		return;
+	where = config_place(k->c, NULL, "ledger", "journal");
+	check_writable_folder(k->f, path, where);
+	st = read_journal_header(bytes, path);
+	if (st == ST_SYS && errno == ENOENT)
+		return; /* it will be made */
+	if (st == ST_OK) {
+		gateway_epoch_rules(&rules, k->c);
+		journal_identity(identity, audience->message, &rules);
+		st = journal_header_decode(&header, bytes, identity);
+	}
+	wipe(&header, sizeof(header));
+	wipe(bytes, sizeof(bytes));
+	if (st != ST_OK)
+		findings_add(k->f, FINDING_ERROR, where, journal_cure(st),
+		    "%s: %s", path, file_problem(st, FILE_OWNER));
+}
+
+/* --- addresses --- */
+
+static bool
+someone_listens(const char *path)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	bool yes;
+	int fd;
+
+	if (path == NULL || strlen(path) >= sizeof(sun.sun_path))
+		return false;
+	memcpy(sun.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	yes = fd >= 0 &&
+	    connect(fd, (const struct sockaddr *)&sun, sizeof(sun)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* Whether the address TEXT could be listened at. */
+static void
+check_address(const struct checkup *k, struct loop *l, const char *section,
+    const struct text_item *item)
+{
+	struct place where = {k->c->path, item->line};
+	struct listener_config lc = {.mode = 0600};
+	struct listener *ls;
+	char path[108];
+	enum status st = listener_parse(&lc, path, span_str(item->text));
+
+	if (item->line == 0)
+		where = config_place(k->c, NULL, section, "listen");
+	if (st != ST_OK)
+		return; /* config_check has said so */
+	if (lc.kind == LISTEN_UNIX) {
+		check_writable_folder(k->f, path, where);
+		return;
+	}
+	st = listener_new(&ls, l, &lc);
+	listener_free(&ls);
+	if (st == ST_SYS && errno == EADDRINUSE && k->running)
+		return;
+	if (st != ST_OK)
+		findings_add(k->f, FINDING_ERROR, where,
+		    errno == EADDRINUSE
+			? "is another gateway running? Else give another port"
+			: errno == EACCES ? "use a port above 1023"
+					  : "use an address of this machine",
+		    "can not listen at %s: %s", item->text,
+		    st == ST_SYS ? strerror(errno) : status_text(st));
+}
+
+static void
+check_addresses(const struct checkup *k)
+{
+	const struct config *c = k->c;
+	struct loop *l;
+
+	if (loop_new(&l) != ST_OK)
+		return;
+	for (size_t i = 0; i < c->gateway.listen.n; i++)
+		check_address(k, l, "gateway", &c->gateway.listen.items[i]);
+	for (size_t i = 0; i < c->metrics.listen.n; i++)
+		check_address(k, l, "metrics", &c->metrics.listen.items[i]);
+	loop_free(&l);
+	if (c->control.socket != NULL)
+		check_writable_folder(k->f, c->control.socket,
+		    config_place(c, NULL, "control", "socket"));
+}
+
+/* --- the machine --- */
+
+static void
+check_descriptors(const struct checkup *k)
+{
+	uint64_t want = 2 * k->c->limits.sessions + OTHER_DESCRIPTORS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < want)
+		findings_add(k->f, FINDING_WARNING,
+		    config_place(k->c, NULL, "limits", "sessions"),
+		    "raise LimitNOFILE (ulimit -n), or lower limits.sessions",
+		    "%llu sessions want %llu descriptors, and %llu may be open",
+		    (unsigned long long)k->c->limits.sessions,
+		    (unsigned long long)want,
+		    (unsigned long long)limit.rlim_max);
+}
+
+static void
+check_clock(const struct checkup *k)
+{
+	struct timex t = {0};
+
+	if (time(NULL) < OLDEST_CLOCK)
+		findings_add(k->f, FINDING_ERROR, whole("clock"), "set it",
+		    "the machine's date is in the past: no proof for today "
+		    "would be accepted");
+	else if (adjtimex(&t) == TIME_ERROR || (t.status & STA_UNSYNC) != 0)
+		findings_add(k->f, FINDING_WARNING, whole("clock"),
+		    "run chrony or systemd-timesyncd",
+		    "nothing keeps the clock right: epochs follow it");
+}
+
+struct dns_try {
+	bool done;
+	enum status status;
+};
+
+static void
+dns_answered(
+    void *arg, handle_t owner, enum status status, const ip_t *ips, size_t n)
+{
+	struct dns_try *t = arg;
+
+	(void)owner;
+	(void)ips;
+	(void)n;
+	t->done = true;
+	t->status = status;
+}
+
+/* Ask the name servers for a name that has always been there. */
+static void
+check_dns(const struct checkup *k)
+{
+	struct place where = config_place(k->c, NULL, "egress", "dns");
+	struct dns_try try = {.status = ST_DNS_TIMEOUT};
+	struct resolver *r = NULL;
+	struct loop *l = NULL;
+	handle_t query;
+	enum status st = loop_new(&l);
+
+	if (st == ST_OK)
+		st = gateway_make_resolver(&r, l, k->c, dns_answered, &try);
+	if (st != ST_OK) {
+		findings_add(k->f, FINDING_ERROR, where,
+		    "set egress.dns, or mend /etc/resolv.conf",
+		    "no name server can be used: %s", status_text(st));
+	} else {
+		st = resolver_query(
+		    r, &query, (handle_t){0}, span_str("www.iana.org"));
+		uint64_t end = loop_now(l) + DNS_PATIENCE_MS;
+		while (st == ST_OK && !try.done && loop_now(l) < end)
+			st = loop_turn(l, 100);
+		if (try.status != ST_OK)
+			findings_add(k->f, FINDING_WARNING, where,
+			    "see egress.dns and /etc/resolv.conf",
+			    "a look-up of www.iana.org fails: %s",
+			    status_text(try.status));
+	}
+	resolver_free(&r);
+	if (l != NULL)
+		loop_free(&l);
+}
+
+/* --- tor --- */
+
+/* Whether somebody answers at tor's control port. */
+static void
+check_tor_control(const struct checkup *k)
+{
+	struct place where = config_place(k->c, NULL, "tor", "control");
+	const char *text = k->c->tor.control;
+	struct listener_config address = {0};
+	char path[108], *password;
+	size_t len;
+	enum status st;
+
+	if (text == NULL ||
+	    listener_parse(&address, path, span_str(text)) != ST_OK)
+		return;
+	if (address.kind == LISTEN_UNIX && !someone_listens(path))
+		findings_add(k->f, FINDING_WARNING, where,
+		    "is tor running, and may this user use its socket? "
+		    "(adduser postern debian-tor)",
+		    "%s: %s", path, strerror(errno));
+	if (k->c->tor.password_file == NULL)
+		return;
+	st = file_load(
+	    &password, &len, k->c->tor.password_file, 1024, FILE_OWNER);
+	free(password);
+	if (st != ST_OK)
+		findings_add(k->f, FINDING_ERROR,
+		    config_place(k->c, NULL, "tor", "password_file"),
+		    file_cure(st, FILE_OWNER), "%s: %s",
+		    k->c->tor.password_file, file_problem(st, FILE_OWNER));
+}
+
+static void
+check_torrc_file(const struct checkup *k, const char *torrc)
+{
+	char *text;
+	size_t len;
+
+	/* Without one there is another way to run tor, which we do not know. */
+	if (file_load(&text, &len, torrc, 1 << 20, FILE_ANYBODY) == ST_OK)
+		checkup_torrc(k->c, k->f, torrc, text);
+	free(text);
+}
+
+void
+checkup(const struct config *c, struct findings *f, const char *torrc)
+{
+	struct checkup k = {c, f, someone_listens(c->control.socket)};
+	struct audience audience = {0};
+	char onion[ONION_LENGTH + 1];
+
+	if (k.running)
+		findings_add(f, FINDING_NOTE, whole(c->control.socket), "",
+		    "a gateway is running with this configuration");
+	check_guarded_folder(f, c->path);
+	privilege_check(c, f);
+	if (gateway_read_audience(&audience, onion, c, f) == ST_OK)
+		check_journal(&k, &audience);
+	check_members(&k);
+	check_keys(&k);
+	check_addresses(&k);
+	check_descriptors(&k);
+	check_clock(&k);
+	check_dns(&k);
+	check_tor_control(&k);
+	check_torrc_file(&k, torrc);
+}

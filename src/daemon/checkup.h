@@ -1,0 +1,32 @@
+/* daemon/checkup.h: would the gateway run on this machine, and well?
+ *
+ * What `postern check` does once the configuration has been read: it looks at
+ * everything that start-up will touch, and at what an operator may have
+ * forgotten around it, and adds a finding for each thing that is not as it
+ * should be. An error is what would stop `postern run`; the rest is advice.
+ *
+ * Nothing is changed: no file is made, no lock is kept, no tor is asked for
+ * more than whether it is there. When a gateway is running already with this
+ * configuration, what it holds (its addresses, its journal) is not a fault.
+ *
+ * Blocking; for a command, not for the loop.
+ */
+#ifndef DAEMON_CHECKUP_H
+#define DAEMON_CHECKUP_H
+
+#include "daemon/config.h"
+#include "daemon/finding.h"
+
+/* Add to F what is to be said of C and this machine. TORRC is the file that
+ * tor is configured by. */
+void checkup(const struct config *c, struct findings *f, const char *torrc);
+
+#define CHECKUP_TORRC "/etc/tor/torrc"
+
+/* The parts, for tests. */
+
+/* Tor's configuration TEXT of the file NAME, held against C. */
+void checkup_torrc(const struct config *c, struct findings *f, const char *name,
+    const char *text);
+
+#endif
