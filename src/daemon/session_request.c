@@ -200,7 +200,6 @@ read_get(struct session *s, const struct head *head, size_t used)
 	bool known =
 	    st == ST_OK && answer_etag_matches(head->if_none_match, d->etag);
 
-	s->no_content = head->method == HTTP_HEAD;
 	conn_consume(&s->conn, used);
 	if (st == ST_OK)
 		serve(s, d, known);
@@ -234,8 +233,10 @@ read_connect(struct session *s, const struct head *head, size_t used)
 	session_screened(s, st, &fault);
 }
 
+/* A whole head; REFUSED says what is wrong with its meaning. */
 static void
-handle_head(struct session *s, const struct head *head, size_t used)
+handle_head(struct session *s, const struct head *head, size_t used,
+    enum status refused)
 {
 	struct gateway *g = s->gateway;
 	uint64_t retry = 0;
@@ -245,9 +246,12 @@ handle_head(struct session *s, const struct head *head, size_t used)
 	deadline_stop(g->loop, &s->deadline);
 	s->attempts++;
 	s->keep = head->keep;
+	s->no_content = head->method == HTTP_HEAD;
 	st = circuits_request(&g->circuits, s->circuit, &retry, gateway_now(g));
 	if (st == ST_OK && g->phase != GATEWAY_OPEN)
 		st = ST_DRAINING;
+	if (st == ST_OK)
+		st = refused;
 	if (st == ST_OK && head->method == HTTP_OTHER)
 		st = ST_HTTP_METHOD;
 	if (st != ST_OK) {
@@ -270,8 +274,8 @@ session_read_head(struct session *s)
 
 	if (st == ST_MORE)
 		return;
-	if (st == ST_OK) {
-		handle_head(s, &head, used);
+	if (st == ST_OK || used != 0) {
+		handle_head(s, &head, used, st);
 		return;
 	}
 	conn_pause(&s->conn);

@@ -26,7 +26,7 @@ static const struct {
 } codes[] = {
     {200, "OK", false},
     {304, "Not Modified", false},
-    {400, "Bad Request", true},
+    {400, "Bad Request", false},
     {403, "Forbidden", false},
     {404, "Not Found", false},
     {405, "Method Not Allowed", false},

@@ -76,7 +76,8 @@ struct answer {
 };
 
 /* The connection can not go on after A: the caller asks for it, or the
- * beginning of the next request is not known (400, 408, 431, 500). */
+ * beginning of the next request is not known (408, 431, 500). After a 400 the
+ * caller knows (head_parse). */
 bool answer_closes(const struct answer *a) NONNULL;
 
 /* Write A. A status that is never an answer counts as ST_INTERNAL.

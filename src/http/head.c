@@ -77,6 +77,16 @@ cut(span_t *rest, span_t s, char c)
 	return span_of(s.ptr, n);
 }
 
+/* Refuse the head for ST, unless it has been refused already, and read on to
+ * its end. */
+static enum status
+refuse(struct head_parser *p, enum status st)
+{
+	if (p->refused == ST_OK)
+		p->refused = st;
+	return ST_OK;
+}
+
 /* --- slices --------------------------------------------------------------- */
 
 static struct head_slice
@@ -160,7 +170,7 @@ read_request_line(struct head_parser *p, span_t in, span_t line)
 	p->target = slice_of(in, target);
 	if (p->method == HTTP_GET || p->method == HTTP_HEAD) {
 		if (target.ptr[0] != '/')
-			return ST_HTTP_FORM;
+			return refuse(p, ST_HTTP_FORM);
 		if (!is_origin_form(target))
 			return ST_HTTP_SYNTAX;
 	}
@@ -173,14 +183,14 @@ static enum status
 on_host(struct head_parser *p, span_t in, span_t value, bool again)
 {
 	p->host = slice_of(in, value);
-	return again ? ST_HTTP_HOST : ST_OK;
+	return again ? refuse(p, ST_HTTP_HOST) : ST_OK;
 }
 
 static enum status
 on_credential(struct head_parser *p, span_t in, span_t value, bool again)
 {
 	p->credential = slice_of(in, value);
-	return again ? ST_CREDENTIAL_TWICE : ST_OK;
+	return again ? refuse(p, ST_CREDENTIAL_TWICE) : ST_OK;
 }
 
 static enum status
@@ -298,26 +308,41 @@ host_names_target(const struct authority *host, const struct authority *target)
 	return port && authority_same_host(host, target);
 }
 
+/* Target and Host say the same place, as the method wants it. */
 static enum status
-finish(const struct head_parser *p, struct head *h, span_t in)
+read_places(const struct head_parser *p, struct head *h, span_t in)
 {
-	span_t target = slice_at(in, p->target);
 	struct authority host;
 	enum status st;
 
-	h->method = p->method;
-	h->keep = !p->close;
-	h->credential = read_credential(&h->token, slice_at(in, p->credential));
-	h->if_none_match = slice_at(in, p->if_none_match);
-	if (p->method == HTTP_GET || p->method == HTTP_HEAD)
-		h->path = cut(&h->query, target, '?');
 	if (p->method == HTTP_CONNECT &&
-	    (st = authority_parse(&h->target, target)) != ST_OK)
+	    (st = authority_parse(&h->target, slice_at(in, p->target))) !=
+		ST_OK)
 		return st;
 	if (authority_parse_host(&host, slice_at(in, p->host)) != ST_OK)
 		return ST_HTTP_HOST;
 	if (p->method == HTTP_CONNECT && !host_names_target(&host, &h->target))
 		return ST_HTTP_HOST;
+	return ST_OK;
+}
+
+static enum status
+finish(const struct head_parser *p, struct head *h, span_t in)
+{
+	enum status st = p->refused;
+
+	if (st == ST_OK)
+		st = read_places(p, h, in);
+	if (st != ST_OK) {
+		*h = (struct head){.method = p->method, .keep = !p->close};
+		return st;
+	}
+	h->method = p->method;
+	h->keep = !p->close;
+	h->credential = read_credential(&h->token, slice_at(in, p->credential));
+	h->if_none_match = slice_at(in, p->if_none_match);
+	if (p->method == HTTP_GET || p->method == HTTP_HEAD)
+		h->path = cut(&h->query, slice_at(in, p->target), '?');
 	return ST_OK;
 }
 
@@ -346,13 +371,12 @@ head_parse(struct head_parser *p, struct head *head, size_t *used, span_t in)
 			st = read_request_line(p, in, line);
 		} else if (line.len > 0) {
 			st = read_field(p, in, line);
-		} else if ((st = finish(p, head, in)) == ST_OK) {
+		} else {
 			*used = p->line;
-			return ST_OK;
+			return finish(p, head, in);
 		}
 		if (st != ST_OK)
 			break;
 	}
-	*head = (struct head){0};
 	return st == ST_MORE && end == most ? ST_HTTP_TOO_LARGE : st;
 }

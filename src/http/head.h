@@ -19,8 +19,10 @@
  *   - no body: Content-Length (even 0) and Transfer-Encoding are refused
  *   - Proxy-Authorization at most once
  *
- * A refused head leaves the connection without a known next request: every
- * error of head_parse closes it, once answered.
+ * What is wrong with the meaning of a head (ST_HTTP_FORM, _AUTHORITY, _HOST,
+ * ST_CREDENTIAL_TWICE) is told when its end is there: the next request may
+ * follow on the same connection. What is wrong with its syntax is told at once,
+ * and then nobody knows where a next request would begin.
  *
  * The token is a credential: neither it nor the target may reach a log.
  */
@@ -80,6 +82,7 @@ struct head_parser {
 	uint32_t scanned; /* what is before has been looked at */
 	uint32_t fields;
 	uint32_t seen; /* a bit for each known field */
+	enum status refused; /* by its meaning; ST_OK: not so far */
 	struct head_slice target, host, credential, if_none_match;
 	bool close;
 };
@@ -91,8 +94,10 @@ void head_parser_init(struct head_parser *p, const struct head_limits *limits)
 /* Read on. IN holds all bytes since the beginning of the head: those of the
  * last call, unchanged but perhaps elsewhere in memory, and what came since.
  * Out:     on ST_OK: head, and *used, the length of the head: what follows in
- *          IN belongs to the tunnel or to the next request. On any other
- *          result both are zero.
+ *          IN belongs to the tunnel or to the next request. When the head is
+ *          refused with its end known: *used likewise, and of head method and
+ *          keep.
+ *          Otherwise both are zero: close the connection.
  * Returns: ST_OK; ST_MORE; or why the request is refused, each with its own
  *          answer (http/answer.h): ST_HTTP_SYNTAX, ST_HTTP_VERSION,
  *          ST_HTTP_FORM, ST_HTTP_AUTHORITY, ST_HTTP_HOST, ST_HTTP_BODY,

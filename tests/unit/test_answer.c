@@ -15,13 +15,13 @@ static const struct expected {
 	bool closes;
 	const char *label, *proxy_error;
 } expected[] = {
-    {ST_HTTP_SYNTAX, 400, true, "http_syntax", "http_request_error"},
-    {ST_HTTP_VERSION, 400, true, "http_version", "http_request_error"},
-    {ST_HTTP_FORM, 400, true, "http_form", "http_request_error"},
-    {ST_HTTP_AUTHORITY, 400, true, "http_authority", "http_request_error"},
-    {ST_HTTP_HOST, 400, true, "http_host", "http_request_error"},
-    {ST_HTTP_BODY, 400, true, "http_body", "http_request_error"},
-    {ST_CREDENTIAL_TWICE, 400, true, "credential_twice", "http_request_error"},
+    {ST_HTTP_SYNTAX, 400, false, "http_syntax", "http_request_error"},
+    {ST_HTTP_VERSION, 400, false, "http_version", "http_request_error"},
+    {ST_HTTP_FORM, 400, false, "http_form", "http_request_error"},
+    {ST_HTTP_AUTHORITY, 400, false, "http_authority", "http_request_error"},
+    {ST_HTTP_HOST, 400, false, "http_host", "http_request_error"},
+    {ST_HTTP_BODY, 400, false, "http_body", "http_request_error"},
+    {ST_CREDENTIAL_TWICE, 400, false, "credential_twice", "http_request_error"},
     {ST_TARGET_PORT, 403, false, "target_port", "http_request_denied"},
     {ST_TARGET_NAME, 403, false, "target_name", "http_request_denied"},
     {ST_TARGET_ONION, 403, false, "target_onion", "http_request_denied"},

@@ -319,6 +319,14 @@ test_good_heads(void)
 	}
 }
 
+/* Refused for what it means: its end is known. */
+static bool
+by_meaning(enum status st)
+{
+	return st == ST_HTTP_FORM || st == ST_HTTP_AUTHORITY ||
+	    st == ST_HTTP_HOST || st == ST_CREDENTIAL_TWICE;
+}
+
 static void
 check_refused(span_t text, enum status want)
 {
@@ -333,8 +341,9 @@ check_refused(span_t text, enum status want)
 			test_fail(__FILE__, __LINE__, "%s, not %s: %.*s",
 			    status_info(st)->name, status_info(want)->name,
 			    (int)text.len, (const char *)text.ptr);
-		CHECK_INT(used, 0);
-		CHECK_INT(h.method, HTTP_NONE);
+		CHECK_INT(used, by_meaning(want) ? text.len : 0);
+		CHECK_INT(h.keep, by_meaning(want));
+		CHECK_INT(h.method != HTTP_NONE, by_meaning(want));
 		CHECK_INT(h.target.kind, HOST_NONE);
 		CHECK_INT(h.token.len, 0);
 		free(memory);
@@ -446,6 +455,37 @@ test_limits(void)
 			 span_of(text, HEAD_BYTES_DEFAULT - 1), 1000, NULL),
 	    ST_MORE);
 	free(memory);
+}
+
+/* After a head whose meaning is wrong the next one is read; of two faults the
+ * first is told, but a fault of syntax ends it all. */
+static void
+test_going_on(void)
+{
+	static const char both[] = "GET http://a.b/ HTTP/1.1\r\nHost: a.b\r\n"
+				   "Host: a.b\r\n\r\n" GET("/next");
+	static const char close[] = "CONNECT a.b:0 HTTP/1.1\r\nHost: a.b:0\r\n"
+				    "Connection: close\r\n\r\n";
+	static const char broken[] = "GET http://a.b/ HTTP/1.1\r\n"
+				     "Host: a.b\r\nX : y\r\n\r\n";
+	struct head_parser p;
+	struct head h;
+	size_t used;
+
+	head_parser_init(&p, NULL);
+	CHECK_STATUS(head_parse(&p, &h, &used, span_str(both)), ST_HTTP_FORM);
+	CHECK(h.keep && h.method == HTTP_GET && used < sizeof(both));
+	head_parser_init(&p, NULL);
+	CHECK_STATUS(head_parse(&p, &h, &used, span_str(both + used)), ST_OK);
+	CHECK(span_equal(h.path, span_str("/next")));
+	head_parser_init(&p, NULL);
+	CHECK_STATUS(
+	    head_parse(&p, &h, &used, span_str(close)), ST_HTTP_AUTHORITY);
+	CHECK(!h.keep && used == sizeof(close) - 1);
+	head_parser_init(&p, NULL);
+	CHECK_STATUS(
+	    head_parse(&p, &h, &used, span_str(broken)), ST_HTTP_SYNTAX);
+	CHECK(!h.keep && used == 0);
 }
 
 static void
@@ -643,6 +683,7 @@ TESTS({"good heads, in pieces of every size", test_good_heads},
     {"every byte of a head replaced", test_every_byte_replaced},
     {"limits of a head", test_limits},
     {"requests in a row", test_requests_in_a_row},
+    {"going on after a refusal", test_going_on},
     {"If-None-Match", test_if_none_match},
     {"the longest names", test_longest_names},
     {"good PROXY lines, in pieces", test_good_lines},
