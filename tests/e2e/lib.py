@@ -462,7 +462,7 @@ class Gateway:
 
     def __exit__(self, kind, *_):
         self.kill()
-        if kind is not None:
+        if kind not in (None, SystemExit):
             print(f"--- the gateway's log\n{self.log()[-4000:]}")
 
     def client(self, timeout=15):

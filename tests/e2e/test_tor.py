@@ -26,7 +26,7 @@ class World:
             "gateway": {"listen": f"127.0.0.1:{port}", "proxy_line": "required",
                         "onion": self.net.hostname_file},
             "group main": {"members": self.members.file, "requests": QUOTA},
-            "egress": {"ports": self.site.port, "allow": "*",
+            "egress": {"ports": self.site.port, "allow": "site.example",
                        "dns": f"127.0.0.1:{names.port}",
                        "except": f"127.0.0.1:{self.site.port}"},
             "limits": {"circuit_failures": 3},
