@@ -47,11 +47,11 @@ store_48(uint8_t out[static 6], uint64_t v)
 size_t
 ledger_chunks(uint64_t entries)
 {
-	/* Buckets at the fill above, a sixth more for overflow, and the first
-	 * chunk of each kind. */
+	/* Buckets at the fill above, a fifth more for overflow (measured: 0.13
+	 * to 0.18), and the first chunk of each kind. */
 	uint64_t buckets =
 	    entries / BUCKET_ENTRIES * FILL_DENOMINATOR / FILL_NUMERATOR;
-	uint64_t chunks = (buckets + buckets / 6) / CHUNK_BUCKETS + 2;
+	uint64_t chunks = (buckets + buckets / 5) / CHUNK_BUCKETS + 2;
 
 	return chunks < LEDGER_CHUNKS_MAX ? 2 * (size_t)chunks
 					  : 2 * (size_t)LEDGER_CHUNKS_MAX;

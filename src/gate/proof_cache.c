@@ -5,8 +5,12 @@
 
 #include "base/bytes.h"
 
-#define POINTS sizeof(((struct semaphore_proof *)0)->points)
-#define DIGEST_INPUT (2 + 4 * 32 + POINTS)
+/* Bytes of the points in either form; the rest is zero. */
+#define AFFINE 256
+#define COMPRESSED 128
+
+/* Form, depth, four signals, points. */
+#define DIGEST_INPUT (2 + 4 * 32)
 
 struct cached {
 	uint8_t tag[MEMBER_TAG]; /* the key; includes epoch and slot */
@@ -18,24 +22,28 @@ struct cached {
 };
 
 _Static_assert(sizeof(struct cached) % 8 == 0, "as lru.h wants it");
+_Static_assert(
+    sizeof(((struct semaphore_proof *)0)->points) == AFFINE, "all of it");
 
 void
 proof_digest(proof_digest_t *out, const uint8_t key[static PROOF_DIGEST_KEY],
     const struct semaphore_proof *p)
 {
-	uint8_t in[DIGEST_INPUT], *at = in;
+	uint8_t in[DIGEST_INPUT + AFFINE];
+	size_t points = p->form == SEMAPHORE_COMPRESSED ? COMPRESSED : AFFINE;
 
-	/* Every field has one length, so the bytes can be read in one way. */
-	*at++ = (uint8_t)p->form;
-	*at++ = (uint8_t)p->depth;
-	memcpy(at, p->root, 32);
-	memcpy(at + 32, p->nullifier, 32);
-	memcpy(at + 64, p->message, 32);
-	memcpy(at + 96, p->scope, 32);
-	memcpy(at + 128, p->points, POINTS);
+	/* The form says how long the rest is, so the bytes can be read in one
+	 * way. */
+	in[0] = (uint8_t)p->form;
+	in[1] = (uint8_t)p->depth;
+	memcpy(in + 2, p->root, 32);
+	memcpy(in + 34, p->nullifier, 32);
+	memcpy(in + 66, p->message, 32);
+	memcpy(in + 98, p->scope, 32);
+	memcpy(in + DIGEST_INPUT, p->points, points);
 	/* Fails only for lengths out of range. */
-	(void)crypto_generichash(
-	    out->bytes, PROOF_DIGEST, in, sizeof(in), key, PROOF_DIGEST_KEY);
+	(void)crypto_generichash(out->bytes, PROOF_DIGEST, in,
+	    DIGEST_INPUT + points, key, PROOF_DIGEST_KEY);
 }
 
 size_t

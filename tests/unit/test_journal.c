@@ -758,6 +758,41 @@ test_start_fails(void)
 	leave();
 }
 
+/* Out of descriptors at each of those that it takes: refused, nothing is left
+ * open, and then it works. */
+static void
+test_no_descriptors(void)
+{
+	struct journal_options o = options_of(JOURNAL_SYNC_ALWAYS);
+	struct rlimit limit, old;
+	struct journal *j = NULL;
+	unsigned refused = 0;
+
+	enter();
+	CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0);
+	int first = dup(0);
+	CHECK(first >= 0 && close(first) == 0);
+	for (rlim_t more = 0; j == NULL; more++) {
+		limit = old;
+		limit.rlim_cur = (rlim_t)first + more;
+		CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+		enum status s = journal_open(&j, &o, why);
+		CHECK(setrlimit(RLIMIT_NOFILE, &old) == 0);
+		if (s == ST_OK)
+			break;
+		CHECK_STATUS(s, ST_SYS);
+		CHECK_INT(errno, EMFILE);
+		CHECK(strstr(why, "Too many open files") != NULL);
+		refused++;
+		int next = dup(0);
+		CHECK_INT(next, first);
+		close(next);
+	}
+	CHECK_INT(refused, 4); /* eventfd, folder, lock, file */
+	journal_close(&j, NULL, NULL);
+	leave();
+}
+
 /* --- a machine that dies --- */
 
 /* Run BODY in a child. Returns: true if it was killed. */
@@ -947,5 +982,6 @@ TESTS({"journal: a restart", test_restart},
     {"journal: a write can not be undone", test_truncate_fails},
     {"journal: each call of a compaction fails", test_compaction_fails},
     {"journal: each call at start-up fails", test_start_fails},
+    {"journal: out of descriptors", test_no_descriptors},
     {"journal: killed at each call of a compaction", test_killed_in_compaction},
     {"journal: killed at random", test_killed_at_random})
