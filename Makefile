@@ -62,13 +62,13 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store
-UNIT_store := file journal journal_format
-FUZZ_store :=
+UNIT_store := file journal journal_format local_store
+FUZZ_store := journal
 
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn listener loop pool tunnel
+UNIT_net := conn dialer listener loop pool tunnel
 FUZZ_net :=
 
 SRC_tor :=
@@ -94,7 +94,7 @@ FUZZ_cmd :=
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
 FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # bench/bench_NAME.c
-BENCH := sphinx
+BENCH := gate sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
@@ -145,6 +145,9 @@ ifneq ($(SAN),none)
 HARDEN := -fPIE
 OPT := -O1 -g
 WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN))
+ifeq ($(CLANG),)
+WARN += -Wno-maybe-uninitialized
+endif
 endif
 
 CONFIG := $(if $(CLANG),clang,gcc)$(if $(filter-out none,$(SAN)),-$(SAN))$(if \
@@ -215,7 +218,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 # A disk that fails.
-$(B)/tests/test_journal: $(B)/tests/disk.o
+$(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a

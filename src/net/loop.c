@@ -81,6 +81,7 @@ loop_new(struct loop **out)
 	evtimer_assign(&l->tick, l->base, on_tick, NULL);
 	list_init(&l->tasks);
 	wheel_init(&l->wheel, loop_now(l));
+	l->now_known = false;
 	*out = l;
 	return ST_OK;
 fail:
@@ -165,6 +166,8 @@ loop_turn(struct loop *l, uint64_t max_wait_ms)
 	event_del(&l->tick);
 	run_due(l);
 	run_tasks(l);
+	/* Whoever works between rounds (at start-up) is told the truth. */
+	l->now_known = l->wall_known = false;
 	return ST_OK;
 }
 

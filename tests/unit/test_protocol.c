@@ -253,6 +253,33 @@ test_examples(void)
 	free(text);
 }
 
+/* Every member that the daemon writes into the well-known document is named in
+ * this one. */
+static void
+test_members(void)
+{
+	static const char call[] = "json_object_set_new(";
+	char *text = document();
+	char *source = test_read_file("../src/daemon/well_known.c", NULL);
+	char name[64];
+	size_t n = 0;
+
+	for (char *p = source; (p = strstr(p, call)) != NULL; n++) {
+		char *quote = strchr(p, '"'), *end = strchr(p, ';');
+		CHECK(quote != NULL && quote < end);
+		size_t len = strcspn(quote + 1, "\"");
+		snprintf(name, sizeof(name), "`%.*s`", (int)len, quote + 1);
+		if (strstr(text, name) == NULL)
+			test_fail(
+			    __FILE__, __LINE__, "%s is not described", name);
+		p = end;
+	}
+	CHECK(n > 20);
+	free(source);
+	free(text);
+}
+
 TESTS({"the answer table", test_answer_table}, {"the requests", test_requests},
     {"the token, in all its forms", test_token},
+    {"the members of the well-known document", test_members},
     {"the examples of answers", test_examples})

@@ -531,7 +531,7 @@ test_lifetime(void)
 		(void)!send(r.app[0], "x", 1, MSG_NOSIGNAL);
 		spin_for(f.loop, 10);
 	}
-	CHECK((loop_clock_ns() - started) / 1000000 >= 150);
+	CHECK((loop_clock_ns() - started) / 1000000 >= 149);
 	expect_over(&r, ST_LIFETIME);
 	teardown(&f);
 }
