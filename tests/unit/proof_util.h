@@ -7,6 +7,7 @@
 #include "harness.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <jansson.h>
@@ -24,28 +25,64 @@ struct draft {
 	char *extra; /* raw members behind the others: ",\"x\":1" */
 };
 
-/* All official proofs; the caller owns the reference. */
+/* All official proofs, kept. */
 static inline json_t *
 proofs_load(void)
 {
+	static json_t *all;
 	char *text = test_read_file("vectors/proofs.json", NULL);
-	json_t *all = json_loads(text, 0, NULL);
 
+	all = json_loads(text, 0, NULL);
 	free(text);
 	CHECK(json_array_size(all) == PROOFS);
 	return all;
 }
 
-/* Printed text on the heap. Leaks are the test's own affair: it is a process
- * that ends. */
+/* Memory of LEN bytes, zero, that lasts as long as the case, which is a process
+ * of its own: no test frees it. */
+static inline void *
+kept(size_t len)
+{
+	struct piece {
+		struct piece *next;
+		max_align_t bytes[];
+	};
+	static struct piece *pieces;
+	struct piece *p = calloc(1, sizeof(*p) + len);
+
+	CHECK(p != NULL);
+	p->next = pieces;
+	pieces = p;
+	return p->bytes;
+}
+
+/* Printed text, kept. */
 static inline char *PRINTF_LIKE(1, 2) text_of(const char *fmt, ...)
 {
-	char *out;
 	va_list ap;
+	char *out;
+	int len;
 
 	va_start(ap, fmt);
-	CHECK(vasprintf(&out, fmt, ap) >= 0);
+	len = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
+	CHECK(len >= 0);
+	out = kept((size_t)len + 1);
+	va_start(ap, fmt);
+	vsnprintf(out, (size_t)len + 1, fmt, ap);
+	va_end(ap);
+	return out;
+}
+
+/* VALUE as JSON text, kept. */
+static inline char *
+json_text(const json_t *value, size_t flags)
+{
+	char *dumped = json_dumps(value, flags), *out;
+
+	CHECK(dumped != NULL);
+	out = text_of("%s", dumped);
+	free(dumped);
 	return out;
 }
 
@@ -81,40 +118,28 @@ draft_of(const json_t *all, size_t i)
 static inline void
 draft_put(char **text, const char *name, const char *raw)
 {
-	char *more;
-
-	if (raw == NULL)
-		return;
-	more = text_of("%s%s\"%s\":%s", *text,
-	    (*text)[0] == '{' && (*text)[1] == '\0' ? "" : ",", name, raw);
-	free(*text);
-	*text = more;
+	if (raw != NULL)
+		*text = text_of("%s%s\"%s\":%s", *text,
+		    strcmp(*text, "{") == 0 ? "" : ",", name, raw);
 }
 
-/* The JSON of D, on the heap. */
+/* The JSON of D, kept. */
 static inline char *
 draft_text(const struct draft *d)
 {
-	char *text = text_of("{"), *points = text_of("["), *more;
+	char *text = text_of("{"), *points = text_of("[");
 
 	draft_put(&text, "merkleTreeDepth", d->depth);
 	draft_put(&text, "merkleTreeRoot", d->root);
 	draft_put(&text, "nullifier", d->nullifier);
 	draft_put(&text, "message", d->message);
 	draft_put(&text, "scope", d->scope);
-	for (unsigned k = 0; k < d->count; k++) {
-		more =
+	for (unsigned k = 0; k < d->count; k++)
+		points =
 		    text_of("%s%s%s", points, k != 0 ? "," : "", d->point[k]);
-		free(points);
-		points = more;
-	}
-	more = text_of("%s]", points);
-	free(points);
-	draft_put(&text, "points", d->points != NULL ? d->points : more);
-	free(more);
-	more = text_of("%s%s}", text, d->extra != NULL ? d->extra : "");
-	free(text);
-	return more;
+	draft_put(&text, "points",
+	    d->points != NULL ? d->points : text_of("%s]", points));
+	return text_of("%s%s}", text, d->extra != NULL ? d->extra : "");
 }
 
 #endif

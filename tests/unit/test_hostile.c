@@ -73,7 +73,6 @@ expect_at(int line, const struct draft *d, const char *want)
 	if (!is_verdict(got, want))
 		test_fail(__FILE__, line, "\"%s\", not \"%s\", for %.2000s",
 		    got, want, text);
-	free(text);
 }
 
 #define EXPECT(D, WANT) expect_at(__LINE__, (D), (WANT))
@@ -82,17 +81,16 @@ expect_at(int line, const struct draft *d, const char *want)
 static char *
 sum(const char *quoted, const mpz_t b)
 {
-	char digits[200], *text, *out;
+	char digits[200], text[200];
 	mpz_t a;
 
 	CHECK(sscanf(quoted, "\"%199[0-9]\"", digits) == 1);
 	CHECK(mpz_init_set_str(a, digits, 10) == 0);
 	mpz_add(a, a, b);
-	text = mpz_get_str(NULL, 10, a);
-	out = text_of("\"%s\"", text);
-	free(text);
+	CHECK(mpz_sizeinbase(a, 10) < sizeof(text) - 2);
+	mpz_get_str(text, 10, a);
 	mpz_clear(a);
-	return out;
+	return text_of("\"%s\"", text);
 }
 
 /* QUOTED with BEFORE and AFTER its digits, within the quotes. */
@@ -106,14 +104,14 @@ around(const char *before, const char *quoted, const char *after)
 static char *
 in_hex(const char *quoted)
 {
-	char digits[200], *out;
+	char digits[200], text[200];
 	mpz_t a;
 
 	CHECK(sscanf(quoted, "\"%199[0-9]\"", digits) == 1);
 	CHECK(mpz_init_set_str(a, digits, 10) == 0);
-	out = mpz_get_str(NULL, 16, a);
+	mpz_get_str(text, 16, a);
 	mpz_clear(a);
-	return text_of("\"0x%s\"", out);
+	return text_of("\"0x%s\"", text);
 }
 
 /* The digits, each as its full-width form (U+FF10 to U+FF19). */
@@ -121,9 +119,8 @@ static char *
 full_width(const char *quoted)
 {
 	size_t n = strlen(quoted) - 2;
-	char *out = calloc(1, 3 * n + 3), *at = out;
+	char *out = kept(3 * n + 3), *at = out;
 
-	CHECK(out != NULL);
 	*at++ = '"';
 	for (size_t i = 0; i < n; i++) {
 		*at++ = '\xef';
@@ -137,9 +134,8 @@ full_width(const char *quoted)
 static char *
 repeated(char c, unsigned n, const char *after)
 {
-	char *out = calloc(1, n + strlen(after) + 3);
+	char *out = kept(n + strlen(after) + 3);
 
-	CHECK(out != NULL);
 	out[0] = '"';
 	memset(out + 1, c, n);
 	strcpy(out + 1 + n, after);
@@ -178,7 +174,6 @@ expect_for(int line, const struct draft *d, const char *name, const char *why)
 	char *want = text_of("%s: %s", name, why);
 
 	expect_at(line, d, want);
-	free(want);
 }
 
 /* Put RAW in place of what PLACE has, and expect WHY. */
@@ -241,7 +236,7 @@ test_values(void)
 {
 	struct draft d;
 	struct place place[12];
-	mpz_t two256, one, minus;
+	static mpz_t two256, one, minus;
 
 	prepare();
 	mpz_init_set_ui(one, 1);
@@ -292,7 +287,7 @@ test_coordinates(void)
 	static const char *const point[] = {
 	    "A", "A", "B", "B", "B", "B", "C", "C"};
 	struct draft d;
-	mpz_t one, minus;
+	static mpz_t one, minus;
 
 	prepare();
 	mpz_init_set_ui(one, 1);
@@ -362,7 +357,6 @@ points_of(const struct draft *d)
 	CHECK_STATUS(
 	    semaphore_proof_from_json(&proof, text, strlen(text), &f), ST_OK);
 	CHECK_STATUS(points_decode(&out, &proof, &f), ST_OK);
-	free(text);
 	return out;
 }
 
@@ -527,7 +521,7 @@ test_rerandomised(void)
 	struct groth16_proof bad;
 	g1j_t a;
 	twistj_t b;
-	mpz_t k, inverse;
+	static mpz_t k, inverse;
 	uint64_t limbs[4];
 
 	prepare();
@@ -631,7 +625,6 @@ test_members(void)
 		*at ^= 0x20;
 		snprintf(want, sizeof(want), "%s: missing", names[i]);
 		CHECK_STR(verdict_of(text, strlen(text)), want);
-		free(text);
 	}
 }
 
@@ -683,11 +676,9 @@ test_unknown_members(void)
 		if (!is_verdict(got, want))
 			test_fail(
 			    __FILE__, __LINE__, "%s: %s", cases[i].extra, got);
-		free(text);
 	}
 	/* Nested without end: refused, and no stack is lost. */
-	char *deep = malloc(200001);
-	CHECK(deep != NULL);
+	char *deep = kept(200001);
 	memset(deep, '[', 200000);
 	deep[200000] = '\0';
 	d.extra = text_of(",\"x\":%s", deep);
@@ -799,7 +790,6 @@ test_bit_flips(void)
 			pairings += strcmp(got, "the proof does not hold") == 0;
 			text[at] = was;
 		}
-		free(text);
 	}
 	CHECK(pairings > 10); /* some did get that far */
 }

@@ -44,13 +44,13 @@ test_one(void)
 	program_run(&p, text, (const char *const[]){"verify", NULL});
 	CHECK_STR(p.out, "valid\n");
 	/* Over several lines, as JSON.stringify(proof, null, 2) has it. */
-	spaced = json_dumps(
+	spaced = json_text(
 	    json_object_get(json_array_get(all, 9), "proof"), JSON_INDENT(2));
 	write_file("spaced", spaced, strlen(spaced));
 	RUN(&p, "verify", "spaced");
 	CHECK_STR(p.out, "valid\n");
 	/* The whole entry of the vectors, which has a member "proof". */
-	spaced = json_dumps(json_array_get(all, 9), JSON_INDENT(2));
+	spaced = json_text(json_array_get(all, 9), JSON_INDENT(2));
 	program_run(&p, spaced, (const char *const[]){"verify", "-", NULL});
 	CHECK_STR(p.out, "valid\n");
 	*strstr(text, "message") = 'M';
@@ -73,16 +73,14 @@ static void
 test_all(void)
 {
 	json_t *all = proofs_load();
-	char *lines = text_of("%s", ""), *more;
+	char *lines = text_of("%s", "");
 
 	for (size_t i = 0; i < PROOFS; i++) {
-		char *line = json_dumps(i % 2 == 0
+		char *line = json_text(i % 2 == 0
 			? json_array_get(all, i)
 			: json_object_get(json_array_get(all, i), "proof"),
 		    JSON_COMPACT);
-		more = text_of("%s%s%s", lines, i != 0 ? "\n" : "", line);
-		free(lines);
-		lines = more;
+		lines = text_of("%s%s%s", lines, i != 0 ? "\n" : "", line);
 	}
 	program_enter(folder);
 	write_file("all", lines, strlen(lines));
@@ -127,8 +125,7 @@ test_lines(void)
 	CHECK_CODE(&p, 1);
 	CHECK_STR(p.out, "invalid: not JSON, at byte 0\n");
 	/* Two mebibytes of white space, then a good one. */
-	big = malloc((2 << 20) + strlen(a) + 2);
-	CHECK(big != NULL);
+	big = kept((2 << 20) + strlen(a) + 2);
 	memset(big, ' ', 2 << 20);
 	sprintf(big + (2 << 20), "\n%s", a);
 	run_lines(big);
