@@ -68,7 +68,7 @@ FUZZ_store := journal
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn dialer listener loop pool tunnel
+UNIT_net := conn dialer listener loop pool resolver tunnel
 FUZZ_net :=
 
 SRC_tor :=
@@ -217,6 +217,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
+$(B)/tests/test_resolver: $(B)/tests/dns_server.o
 # A disk that fails.
 $(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 

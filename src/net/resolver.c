@@ -12,6 +12,8 @@
 /* What a resolver may say in one datagram without being fragmented on the way
  * (DNS flag day 2020). */
 #define EDNS_SIZE 1232
+#define DNS_PORT 53
+#define SERVERS_MAX 8
 #define CLASS_IN 1
 #define TYPE_A 1
 #define TYPE_AAAA 28
@@ -289,6 +291,7 @@ status_of_answer(int rc)
 	case ARES_SUCCESS:
 		return ST_OK;
 	case ARES_ENOTFOUND:
+	case ARES_EBADNAME: /* the protocol can not carry it */
 		return ST_DNS_NOT_FOUND;
 	case ARES_ENODATA: /* the name is there; the other family may be */
 		return ST_MISSING;
@@ -515,6 +518,49 @@ resolver_pending(const struct resolver *r)
 	return r->lookups.used;
 }
 
+/* --- servers --- */
+
+/* Read "192.0.2.1", "192.0.2.1:53", "2001:db8::1" or "[2001:db8::1]:53". */
+static enum status
+parse_server(struct ares_addr_port_node *out, span_t text)
+{
+	endpoint_t at = {.port = DNS_PORT};
+
+	if (ip_parse(&at.ip, text) != ST_OK &&
+	    endpoint_parse(&at, text) != ST_OK)
+		return ST_BAD_VALUE;
+	*out = (struct ares_addr_port_node){
+	    .family = at.ip.version == 4 ? AF_INET : AF_INET6,
+	    .udp_port = at.port,
+	    .tcp_port = at.port,
+	};
+	memcpy(&out->addr, at.ip.bytes, at.ip.version == 4 ? 4 : 16);
+	return ST_OK;
+}
+
+/* Read a comma separated list into LIST, and let CH ask those. */
+static enum status
+set_servers(struct channel *ch, const char *text)
+{
+	struct ares_addr_port_node list[SERVERS_MAX];
+	size_t n = 0;
+
+	for (;;) {
+		size_t len = strcspn(text, ",");
+		if (n == SERVERS_MAX)
+			return ST_BAD_VALUE;
+		if (parse_server(&list[n], span_of(text, len)) != ST_OK)
+			return ST_BAD_VALUE;
+		if (n != 0)
+			list[n - 1].next = &list[n];
+		n++;
+		if (text[len] == '\0')
+			break;
+		text += len + 1;
+	}
+	return status_of_init(ares_set_servers_ports(ch->ares, list));
+}
+
 /* --- life --- */
 
 enum status
@@ -522,17 +568,18 @@ resolver_reload(struct resolver *r, const char *servers)
 {
 	struct ares_addr_port_node *list = NULL;
 	struct channel *ch;
-	int rc = ARES_SUCCESS;
+	int rc;
 	enum status s = channel_new(r, &ch, servers == NULL);
 
 	if (s != ST_OK)
 		return s;
-	if (servers != NULL)
-		rc = ares_set_servers_ports_csv(ch->ares, servers);
+	if (servers != NULL && (s = set_servers(ch, servers)) != ST_OK) {
+		channel_free(ch);
+		return s;
+	}
 	/* As c-ares understood them: all channels to come are made from this,
 	 * and a file that is being rewritten does not matter. */
-	if (rc == ARES_SUCCESS)
-		rc = ares_get_servers_ports(ch->ares, &list);
+	rc = ares_get_servers_ports(ch->ares, &list);
 	if (rc == ARES_SUCCESS && list == NULL)
 		rc = ARES_EBADSTR;
 	if (rc != ARES_SUCCESS) {

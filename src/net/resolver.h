@@ -35,8 +35,9 @@
 struct resolver;
 
 struct resolver_config {
-	/* "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53", comma separated;
-	 * NULL: what /etc/resolv.conf says, read again by resolver_reload. */
+	/* "192.0.2.1", "192.0.2.1:5353", "[2001:db8::1]:53", comma separated
+	 * (at most 8); NULL: what /etc/resolv.conf says, read again by
+	 * resolver_reload. */
 	const char *servers;
 	unsigned timeout_ms; /* of the first try with a server; 0: 2000 */
 	unsigned tries; /* of each server; 0: 2 */
