@@ -42,7 +42,7 @@ UNIT_groth16 := groth16 zkey
 FUZZ_groth16 :=
 
 SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
-	keys_data members points proof_json statement token verify vkey_json \
+	keys_data members points proof_json prove statement token verify vkey_json \
 	witness
 UNIT_semaphore := group hostile identity proof witness
 FUZZ_semaphore :=
