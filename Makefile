@@ -86,8 +86,9 @@ SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_com
 UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := check cli ctl daemon_args group identity identity_load mix mix_keygen \
-	mix_layers mix_peel passphrase run verify
+SRC_cmd := artifact_find check cli crew ctl daemon_args group identity \
+	identity_load member_file mint mix mix_keygen mix_layers mix_peel \
+	passphrase prove run secrets verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
 

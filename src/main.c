@@ -8,6 +8,7 @@ static const struct cli_command commands[] = {
     {"verify", cmd_verify, "verify proofs offline"},
     {"identity", cmd_identity, "make and show a member's identity"},
     {"group", cmd_group, "edit a member file, print roots and proofs"},
+    {"prove", cmd_prove, "mint the proof for one epoch"},
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
     {"run", cmd_run, "the gateway"},
     {"check", cmd_check, "what would stop the gateway, and the cure"},

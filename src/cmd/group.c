@@ -9,70 +9,12 @@
 #include "base/text.h"
 #include "cmd/cli.h"
 #include "cmd/commands.h"
+#include "cmd/member_file.h"
 #include "postern/group.h"
 #include "store/file.h"
 
 /* Seconds to wait for another editor. */
 #define LOCK_SECONDS 10
-
-/* Larger than any file of 2^24 members. */
-#define FILE_MAX ((size_t)2 << 30)
-
-/* A member file as read: one owner, file_clear when done. */
-struct file {
-	char *text;
-	size_t len;
-	struct members members;
-};
-
-static void
-file_clear(struct file *f)
-{
-	members_clear(&f->members);
-	free(f->text);
-	f->text = NULL;
-}
-
-/* Read the member file at PATH ('-': standard input); on failure it has been
- * said why. */
-static enum status
-read_members(struct file *f, const char *name, const char *path)
-{
-	char say[MEMBERS_FAULT_MAX];
-	struct members_fault fault;
-	enum status st;
-
-	memset(f, 0, sizeof(*f));
-	st = strcmp(path, "-") == 0
-	    ? file_load_fd(&f->text, &f->len, STDIN_FILENO, FILE_MAX)
-	    : file_load(&f->text, &f->len, path, FILE_MAX, FILE_ANYBODY);
-	if (st != ST_OK) {
-		cli_error(name, "%s: %s", path,
-		    st == ST_SYS ? strerror(errno) : status_text(st));
-		return st;
-	}
-	st = members_parse(&f->members, f->text, f->len, &fault);
-	if (st != ST_OK) {
-		cli_error(
-		    name, "%s: %s", path, members_fault_text(say, &fault));
-		file_clear(f);
-	}
-	return st;
-}
-
-/* The tree of F's members; NULL if there is no memory for it, and said so. */
-static struct group *
-grow(const struct file *f, const char *name)
-{
-	struct group *g = NULL;
-
-	if (group_new(&g) == ST_OK &&
-	    group_add(g, f->members.list, f->members.n, NULL) == ST_OK)
-		return g;
-	group_free(g);
-	cli_error(name, "out of memory");
-	return NULL;
-}
 
 /* --- commitments on the command line --- */
 
@@ -132,12 +74,12 @@ read_arguments(struct members *m, const char *name, char **texts, int n)
 static int
 read_wanted(struct members *m, const char *name, char **texts, int n)
 {
-	struct file f;
+	struct member_file f;
 
 	memset(m, 0, sizeof(*m));
 	if (n != 1 || strcmp(texts[0], "-") != 0)
 		return read_arguments(m, name, texts, n);
-	if (read_members(&f, name, "-") != ST_OK)
+	if (member_file_read(&f, name, "-") != ST_OK)
 		return CLI_ERROR;
 	*m = f.members;
 	free(f.text);
@@ -149,11 +91,11 @@ read_wanted(struct members *m, const char *name, char **texts, int n)
 static const struct cli_option no_options[] = {{NULL, 0, NULL, NULL}};
 
 /* The new text of F for the members WANTED, or why not. */
-typedef int edit_fn(char **out, size_t *len, const struct file *f,
+typedef int edit_fn(char **out, size_t *len, const struct member_file *f,
     const struct members *wanted, const char *name, const char *path);
 
 static int
-edit_add(char **out, size_t *len, const struct file *f,
+edit_add(char **out, size_t *len, const struct member_file *f,
     const struct members *wanted, const char *name, const char *path)
 {
 	char text[DECIMAL_MAX] = "";
@@ -204,7 +146,7 @@ by_number(const void *a, const void *b)
 /* The lines of F on which the members WANTED stand, ascending; LINES has room
  * for them. False if one does not, which has been said. */
 static bool
-find_lines(size_t *lines, struct entry *entries, const struct file *f,
+find_lines(size_t *lines, struct entry *entries, const struct member_file *f,
     const struct members *wanted, const char *name, const char *path)
 {
 	char text[DECIMAL_MAX];
@@ -229,7 +171,7 @@ find_lines(size_t *lines, struct entry *entries, const struct file *f,
 }
 
 static int
-edit_remove(char **out, size_t *len, const struct file *f,
+edit_remove(char **out, size_t *len, const struct member_file *f,
     const struct members *wanted, const char *name, const char *path)
 {
 	size_t *lines = calloc(wanted->n + 1, sizeof(*lines));
@@ -253,12 +195,12 @@ static int
 edit_locked(const char *name, const char *path, const struct members *wanted,
     edit_fn *edit)
 {
-	struct file f;
+	struct member_file f;
 	char *text = NULL;
 	size_t len = 0;
 	int code;
 
-	if (read_members(&f, name, path) != ST_OK)
+	if (member_file_read(&f, name, path) != ST_OK)
 		return CLI_ERROR;
 	code = edit(&text, &len, &f, wanted, name, path);
 	if (code == CLI_OK && file_replace(path, text, len, 0644) != ST_OK) {
@@ -266,7 +208,7 @@ edit_locked(const char *name, const char *path, const struct members *wanted,
 		code = CLI_ERROR;
 	}
 	free(text);
-	file_clear(&f);
+	member_file_clear(&f);
 	return code;
 }
 
@@ -361,12 +303,12 @@ group_cmd_root(int argc, char **argv)
 	const char *json;
 	char text[DECIMAL_MAX];
 	struct group_root root;
-	struct file f;
+	struct member_file f;
 	int args, code = cli_parse(&spec, argc, argv, &json, &args);
 
 	if (code >= 0)
 		return code;
-	if (read_members(&f, argv[0], argv[args]) != ST_OK)
+	if (member_file_read(&f, argv[0], argv[args]) != ST_OK)
 		return CLI_ERROR;
 	if (group_root_of(&root, f.members.list, f.members.n, NULL) != ST_OK) {
 		code = out_of_memory(argv[0]);
@@ -378,7 +320,7 @@ group_cmd_root(int argc, char **argv)
 			: "root  %s\ndepth %u\nsize  %llu\n",
 		    text, (unsigned)root.depth, (unsigned long long)root.size);
 	}
-	file_clear(&f);
+	member_file_clear(&f);
 	return code;
 }
 
@@ -416,7 +358,7 @@ group_cmd_proof(int argc, char **argv)
 	};
 	const char *json;
 	struct members wanted;
-	struct file f;
+	struct member_file f;
 	struct group *g;
 	struct group_proof p;
 	size_t place;
@@ -427,11 +369,11 @@ group_cmd_proof(int argc, char **argv)
 	code = read_arguments(&wanted, argv[0], argv + args + 1, 1);
 	if (code != CLI_OK)
 		return code;
-	if (read_members(&f, argv[0], argv[args]) != ST_OK) {
+	if (member_file_read(&f, argv[0], argv[args]) != ST_OK) {
 		members_clear(&wanted);
 		return CLI_ERROR;
 	}
-	if ((g = grow(&f, argv[0])) == NULL) {
+	if ((g = member_file_tree(&f, argv[0])) == NULL) {
 		code = CLI_ERROR;
 	} else if (group_find(g, &place, wanted.list[0].commitment) != ST_OK ||
 	    group_proof(&p, g, place) != ST_OK) {
@@ -442,7 +384,7 @@ group_cmd_proof(int argc, char **argv)
 	}
 	group_free(g);
 	members_clear(&wanted);
-	file_clear(&f);
+	member_file_clear(&f);
 	return code;
 }
 
@@ -460,12 +402,12 @@ group_cmd_list(int argc, char **argv)
 	};
 	const char *json;
 	char text[DECIMAL_MAX];
-	struct file f;
+	struct member_file f;
 	int args, code = cli_parse(&spec, argc, argv, &json, &args);
 
 	if (code >= 0)
 		return code;
-	if (read_members(&f, argv[0], argv[args]) != ST_OK)
+	if (member_file_read(&f, argv[0], argv[args]) != ST_OK)
 		return CLI_ERROR;
 	if (json != NULL)
 		putchar('[');
@@ -478,7 +420,7 @@ group_cmd_list(int argc, char **argv)
 	}
 	if (json != NULL)
 		puts("]");
-	file_clear(&f);
+	member_file_clear(&f);
 	return CLI_OK;
 }
 

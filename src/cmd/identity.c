@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -13,6 +12,7 @@
 #include "cmd/commands.h"
 #include "cmd/identity_load.h"
 #include "cmd/passphrase.h"
+#include "cmd/secrets.h"
 #include "store/file.h"
 
 /* --- new --- */
@@ -152,15 +152,6 @@ print_commitment(const struct identity *id)
 	puts(text);
 }
 
-/* A core dump would hold the key. */
-static void
-no_core(void)
-{
-	const struct rlimit none = {0, 0};
-
-	setrlimit(RLIMIT_CORE, &none);
-}
-
 static int
 identity_new(int argc, char **argv)
 {
@@ -182,7 +173,7 @@ identity_new(int argc, char **argv)
 		return write_file(name, values[NEW_OUTPUT], "", 0) == ST_OK
 		    ? CLI_OK
 		    : CLI_ERROR;
-	no_core();
+	secrets_guard();
 	if (sodium_init() < 0 || (id = sodium_malloc(sizeof(*id))) == NULL) {
 		cli_error(name, "out of memory");
 		return CLI_ERROR;
@@ -276,7 +267,7 @@ identity_show(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	no_core();
+	secrets_guard();
 	if (identity_load(&id, argv[0], argv[args], values[SHOW_PASSPHRASE]) !=
 	    ST_OK)
 		return CLI_ERROR;

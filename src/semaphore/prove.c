@@ -94,6 +94,7 @@ prove_fault_text(char out[static PROVE_FAULT_MAX], const struct prove_fault *f)
 	case PROVE_PATH_ROOT:
 		snprintf(out, PROVE_FAULT_MAX, "%s", what[f->part]);
 		break;
+	case PROVE_DEPTH:
 	case PROVE_PARTS:
 		snprintf(out, PROVE_FAULT_MAX, "%s", status_text(f->status));
 		break;
