@@ -2,7 +2,7 @@
 
 A test program is a Python file of functions named test_...; it ends with
 `main(globals())`, prints "ok" and "FAIL" lines and a last line
-"N passed, N failed". Everything is on loopback, ports come from the kernel.
+"N passed, N failed". Everything is on loopback.
 """
 
 import base64
@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -75,9 +76,13 @@ def wait_until(condition, seconds=10, what="a condition"):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port for a server to be. Not one that the kernel gives to clients
+    (from 32768 on), which may be taken before the server is there."""
+    while True:
+        port = random.randrange(22000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager
@@ -298,8 +303,8 @@ class NameServer:
         self.answers = dict(answers)
         self.queries = []
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._udp.bind(("127.0.0.1", 0))
-        self.port = self._udp.getsockname()[1]
+        self.port = free_port()
+        self._udp.bind(("127.0.0.1", self.port))
         self._tcp = socket.create_server(("127.0.0.1", self.port))
         for loop in (self._serve_udp, self._serve_tcp):
             threading.Thread(target=loop, daemon=True).start()
