@@ -48,7 +48,7 @@
 
 /* How long counts of an epoch that is out of reach are kept, in ms: longer
  * than a wrong clock is likely to go unnoticed. */
-#define GATE_HOLD_DEFAULT (15 * 60 * 1000)
+#define GATE_HOLD_DEFAULT (60 * 60 * 1000)
 
 struct gate_config {
 	struct epoch_rules epoch;

@@ -218,32 +218,47 @@ ledger_close(struct ledger *l, uint64_t epoch, uint64_t floor)
 		l->floor = floor;
 }
 
+/* T has been out of reach, from FIRST to LAST, for long enough. */
+static bool
+is_away(const struct ledger *l, struct ledger_epoch *t, uint64_t first,
+    uint64_t last, uint64_t mono)
+{
+	bool away = t->epoch < first || t->epoch > last + 1;
+
+	if (away && !t->away)
+		t->since = mono;
+	t->away = away;
+	return away && mono - t->since >= l->hold;
+}
+
 bool
 ledger_turn(struct ledger *l, uint64_t *closed, uint64_t first, uint64_t last,
     uint64_t mono)
 {
+	const struct ledger_epoch *over = NULL, *farthest = NULL;
+	bool full = true;
+
 	*closed = 0;
 	for (unsigned i = 0; i < LEDGER_EPOCHS; i++) {
 		struct ledger_epoch *t = &l->epochs[i];
-		if (t->state != LEDGER_LIVE)
+		full = full && t->state == LEDGER_LIVE;
+		if (t->state != LEDGER_LIVE ||
+		    !is_away(l, t, first, last, mono))
 			continue;
-		if (t->epoch >= first && t->epoch <= last + 1) {
-			t->away = false;
-			continue;
-		}
-		if (!t->away) {
-			t->away = true;
-			t->since = mono;
-		}
-		if (mono - t->since < l->hold)
-			continue;
-		*closed = t->epoch;
-		/* One far ahead was a mistake of the clock: what lies below is
-		 * not over. */
-		ledger_close(l, t->epoch, t->epoch < first ? t->epoch + 1 : 0);
-		return true;
+		if (t->epoch < first)
+			over = t;
+		else if (farthest == NULL || t->epoch > farthest->epoch)
+			farthest = t;
 	}
-	return false;
+	if (over != NULL) {
+		*closed = over->epoch;
+		ledger_close(l, over->epoch, over->epoch + 1);
+	} else if (full && farthest != NULL) {
+		/* What lies below it is not over: the floor stays. */
+		*closed = farthest->epoch;
+		ledger_close(l, farthest->epoch, 0);
+	}
+	return over != NULL || (full && farthest != NULL);
 }
 
 bool

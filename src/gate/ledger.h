@@ -36,7 +36,7 @@
 
 #define LEDGER_CHUNK ((size_t)1 << 20)
 #define LEDGER_CHUNKS_MAX 4096 /* of one epoch: about 65 million entries */
-#define LEDGER_EPOCHS 4 /* live at one time, with those on hold */
+#define LEDGER_EPOCHS 8 /* live at one time, with those on hold */
 #define LEDGER_ENTRY 40 /* bytes */
 
 /* Where chunks come from. */
@@ -119,8 +119,9 @@ ledger_restore(struct ledger *l, const struct ledger_record *r) WARN_UNUSED;
 void ledger_close(struct ledger *l, uint64_t epoch, uint64_t floor);
 
 /* Close one epoch that has been out of reach for long enough. FIRST and LAST
- * are the epochs that can be asked for now. An epoch soon to come (the clock
- * was ahead for a while) is kept: its counts will be wanted.
+ * are the epochs that can be asked for now. Those still to come are kept (the
+ * calendar was ahead for a while, or is behind now, and their counts will be
+ * wanted); the farthest goes only when there is no place for another epoch.
  * Out:     *closed, which one.
  * Returns: true if there was one: the journal must hear of it. */
 bool ledger_turn(struct ledger *l, uint64_t *closed, uint64_t first,

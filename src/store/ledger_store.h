@@ -65,7 +65,8 @@ struct ledger_store {
 };
 
 /* Count one request of ticket T, whose proof got VERDICT, for WHO.
- * Out:     *grant: what is left, for the statuses of gate_settle that set it.
+ * Out:     *grant: what is left, for the statuses of gate_settle that set it;
+ *          never a tunnel.
  * Returns: ST_OK: an answer will come. Anything else is the answer, and
  *          nothing was counted: as gate_settle, and ST_JOURNAL_FAILED (can not
  *          be written down now), ST_OVERLOADED (too many are waiting). */

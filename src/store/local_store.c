@@ -197,8 +197,11 @@ local_settle(struct ledger_store *s, struct gate_grant *grant,
 	}
 	a = slot;
 	*a = (struct answer){.who = who, .grant = *grant};
-	if ((st = make_durable(l, &grant->record, h)) == ST_OK)
+	if ((st = make_durable(l, &grant->record, h)) == ST_OK) {
+		/* The tunnel comes with the answer, and only then. */
+		grant->tunnel = (struct gate_tunnel){0};
 		return ST_OK;
+	}
 	gate_refund(l->gate, &grant->tunnel);
 	slab_release(&l->answers, h);
 	*grant = (struct gate_grant){0};
@@ -334,23 +337,25 @@ static const struct ledger_store_ops local_ops = {
 static enum status
 on_replay(void *ctx, const struct journal_entry *e)
 {
-	struct ledger *ledger = ctx;
+	struct local_store *l = ctx;
+	struct ledger *ledger = &l->gate->ledger;
 
+	if (e->kind == JOURNAL_COUNT)
+		return ledger_restore(ledger, &e->count);
 	if (e->kind == JOURNAL_CLOSE) {
 		ledger_close(ledger, e->closed, e->floor);
-		while (ledger_tidy(ledger, 64))
+		while (ledger_tidy(ledger, LEDGER_CHUNKS_MAX))
 			;
-		return ST_OK;
+		/* Its names are still in the file. */
+		l->wanted = true;
 	}
-	return e->kind == JOURNAL_COUNT ? ledger_restore(ledger, &e->count)
-					: ST_OK;
+	return ST_OK;
 }
 
 static enum status
 replay(struct local_store *l, struct journal_replayed *out, char *why)
 {
-	enum status s =
-	    journal_replay(l->journal, out, on_replay, &l->gate->ledger, why);
+	enum status s = journal_replay(l->journal, out, on_replay, l, why);
 
 	if (s == ST_LEDGER_FULL)
 		snprintf(why, JOURNAL_WHY_MAX,

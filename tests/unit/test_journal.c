@@ -442,6 +442,12 @@ test_refused(void)
 	check_refused(&o, ST_PERMISSION, "chmod 600");
 	CHECK(chmod(PATH, 0600) == 0);
 
+	if (geteuid() == 0) {
+		CHECK(chown(PATH, 65534, 0) == 0);
+		check_refused(&o, ST_PERMISSION, "another user");
+		CHECK(chown(PATH, 0, 0) == 0);
+	}
+
 	/* All mended: it is as it was. */
 	open_always(&j);
 	CHECK_INT(got.requests[19], 7);
@@ -450,6 +456,9 @@ test_refused(void)
 	CHECK(rename(PATH, "real") == 0);
 	CHECK(symlink("real", PATH) == 0);
 	check_refused(&o, ST_PERMISSION, "symbolic link");
+	CHECK(unlink(PATH) == 0);
+	CHECK(mkfifo(PATH, 0600) == 0);
+	check_refused(&o, ST_PERMISSION, "no plain file");
 	CHECK(unlink(PATH) == 0);
 	CHECK(mkdir(PATH, 0700) == 0);
 	check_refused(&o, ST_SYS, "Is a directory");
@@ -516,6 +525,46 @@ test_compaction(void)
 	CHECK_INT(got.requests[4], 5);
 	CHECK_INT(got.requests[5], 999);
 	CHECK_INT(got.requests[1], 2); /* not the 69,999 of before */
+	journal_close(&j, NULL, NULL);
+	leave();
+}
+
+/* A ledger of many parts: the writer is ahead or behind, and the new file is
+ * synced on the way. */
+static void
+test_compaction_large(void)
+{
+	static struct ledger_record records[JOURNAL_COMPACT_MAX];
+	struct journal_health before, after;
+	struct journal *j;
+	unsigned parts = 0;
+	enum status s;
+
+	enter();
+	open_always(&j);
+	journal_health(j, &before);
+	CHECK_STATUS(journal_compact(j, 0), ST_OK);
+	while (parts < 130) {
+		for (uint32_t i = 0; i < JOURNAL_COMPACT_MAX; i++)
+			records[i] = count_of(i % MEMBERS, parts).count;
+		s = journal_compact_add(j, records, JOURNAL_COMPACT_MAX);
+		CHECK(s == ST_OK || s == ST_BUSY);
+		parts += s == ST_OK;
+		journal_dispatch(j, on_done, NULL);
+	}
+	while ((s = journal_compact_end(j)) == ST_BUSY)
+		wait_some(j);
+	CHECK_STATUS(s, ST_OK);
+	journal_health(j, &after);
+	CHECK_INT(after.records, 130 * JOURNAL_COMPACT_MAX);
+	CHECK_INT(after.synced, after.records);
+	CHECK_INT(after.syncs - before.syncs, 2);
+	/* Nothing to end, nothing to add to. */
+	CHECK_STATUS(journal_compact_end(j), ST_INTERNAL);
+	CHECK_STATUS(journal_compact_add(j, records, 1), ST_INTERNAL);
+	journal_close(&j, NULL, NULL);
+	open_always(&j);
+	CHECK_INT(got.requests[1], 129);
 	journal_close(&j, NULL, NULL);
 	leave();
 }
@@ -975,6 +1024,7 @@ TESTS({"journal: a restart", test_restart},
     {"journal: refused with the cure", test_refused},
     {"journal: a folder one may not write", test_read_only_folder},
     {"journal: compaction", test_compaction},
+    {"journal: compaction of many parts", test_compaction_large},
     {"journal: compaction under traffic", test_compaction_with_traffic},
     {"journal: no space", test_no_space},
     {"journal: a sync fails", test_sync_fails},

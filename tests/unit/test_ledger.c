@@ -447,15 +447,17 @@ test_clock_jumps(void)
 	CHECK(!turn(11, 11, 200000 + HOLD, 0));
 	CHECK(!turn(11, 11, 200000 + 2 * HOLD - 1, 0));
 
-	/* A year ahead by mistake: that epoch goes, and takes nothing along. */
+	/* A year ahead, or decades back: nothing of today goes. */
 	CHECK(!turn(10, 10, 300000, 0));
 	keep(&far, 1);
-	CHECK(!turn(400, 400, 300001, 0));
-	CHECK(!turn(10, 10, 300002, 0));
-	CHECK(turn(10, 10, 300002 + HOLD, 400));
+	CHECK(!turn(0, 0, 300001, 0));
+	CHECK(!turn(0, 0, 300001 + 9 * HOLD, 0));
+	CHECK(!turn(10, 10, 320000, 0));
+	CHECK(!turn(10, 10, 320000 + 9 * HOLD, 0));
 	CHECK_INT(ledger.floor, 0);
 	CHECK_INT(look(&today).requests, 5);
 	CHECK_INT(look(&tomorrow).requests, 3);
+	CHECK_INT(look(&far).requests, 1);
 
 	/* Ahead for longer than the hold: today is over for good, no second
 	 * quota when the clock is right again. */
@@ -467,28 +469,42 @@ test_clock_jumps(void)
 	close_ledger();
 }
 
-/* More epochs than there may be (a clock gone mad): refused, not forgotten. */
+/* More epochs than there may be (a clock gone mad): refused, not forgotten;
+ * the one farthest ahead makes room when it has been out of reach. */
 static void
 test_epochs_bounded(void)
 {
 	usage_t u = {.requests = 1};
-	member_t m;
+	member_t today = member(10, 1), farthest = member(900, 1), m;
 
 	open_ledger(100);
-	for (uint64_t e = 0; e < LEDGER_EPOCHS; e++) {
-		m = member(e, 1);
+	keep(&today, 1);
+	keep(&farthest, 1);
+	for (uint64_t e = 2; e < LEDGER_EPOCHS; e++) {
+		m = member(100 * e, 1);
 		keep(&m, 1);
 	}
-	m = member(LEDGER_EPOCHS, 1);
+	m = member(11, 1);
 	CHECK_STATUS(ledger_keep(&ledger, &m, &u), ST_LEDGER_FULL);
-	m = member(0, 1);
-	CHECK_INT(look(&m).requests, 1);
-	/* One that is over and not yet given back still takes its place. */
-	ledger_close(&ledger, 0, 1);
-	m = member(LEDGER_EPOCHS, 1);
+	CHECK(!turn(10, 11, 5000, 0));
+	CHECK(!turn(10, 11, 5000 + HOLD - 1, 0));
+	CHECK(turn(10, 11, 5000 + HOLD, 900));
+	CHECK_INT(ledger.floor, 0);
+	CHECK_INT(look(&today).requests, 1);
+	CHECK_INT(look(&farthest).requests, 0);
+	/* One is enough. */
+	CHECK(!turn(10, 11, 5000 + HOLD, 0));
+	/* What is not yet given back still takes its place. */
 	CHECK_STATUS(ledger_keep(&ledger, &m, &u), ST_LEDGER_FULL);
 	CHECK(!ledger_tidy(&ledger, 100));
 	CHECK_STATUS(ledger_keep(&ledger, &m, &u), ST_OK);
+	/* Today is over: it goes first, when its time has come. */
+	CHECK(turn(11, 11, 9000, 700));
+	CHECK(!ledger_tidy(&ledger, 100));
+	m = member(1000, 1);
+	keep(&m, 1);
+	CHECK(turn(11, 11, 9000 + HOLD, 10));
+	CHECK_INT(ledger.floor, 11);
 	close_ledger();
 }
 

@@ -203,7 +203,9 @@ count_one(uint32_t n, uint32_t epoch, now_t now)
 	enum status s;
 
 	memset(&answers[1], 0, sizeof(answers[1]));
-	if ((s = ask(&t, 1, now)) != ST_OK)
+	s = ask(&t, 1, now);
+	CHECK(!grant.tunnel.open);
+	if (s != ST_OK)
 		return s;
 	CHECK(!answers[1].told); /* never from inside the call */
 	wait_answered(before + 1);
@@ -435,6 +437,100 @@ test_turn(void)
 	leave();
 }
 
+/* The epoch has ended and the machine dies before there is a new file: the end
+ * is remembered, and the new file is made after the restart. */
+static void
+test_turn_without_compaction(void)
+{
+	const uint64_t over = NOON + DAY / 2 + 700;
+	struct ledger_store_health h;
+	struct gate_ticket old;
+	now_t now = at(NOON);
+
+	enter();
+	start(true);
+	old = ticket_of(1, EPOCH, now);
+	for (int i = 0; i < QUOTA; i++)
+		CHECK_STATUS(count_one(1, EPOCH, now), ST_OK);
+	disk_watch(DISK_RENAME);
+	disk_fail(1, INT32_MAX, EIO);
+	for (uint64_t t = 0; t < 100; t++) {
+		ledger_store_tick(store, at(over + t));
+		wait_some(0);
+	}
+	CHECK_INT(gate->ledger.floor, EPOCH + 1);
+	stop();
+	CHECK(file_has(old.member.tag));
+	disk_fail(0, 0, 0);
+
+	start(true);
+	CHECK_INT(gate->ledger.floor, EPOCH + 1);
+	usage_t u;
+	CHECK_STATUS(
+	    ledger_look(&u, &gate->ledger, &old.member), ST_EPOCH_PAST);
+	for (int i = 0; i < 100; i++) {
+		ledger_store_tick(store, at(over + 200));
+		wait_some(10);
+		ledger_store_health(store, &h);
+		if (h.compactions > 0)
+			break;
+	}
+	CHECK_INT(h.compactions, 1);
+	CHECK(!file_has(old.member.tag));
+	stop();
+	leave();
+}
+
+/* Bytes are noted as a tunnel goes on, and while the disk fails they are kept
+ * for later: when it is well the whole ledger is written. */
+static void
+test_bytes_are_noted(void)
+{
+	struct ledger_store_health h;
+	struct gate_ticket t;
+	now_t now = at(NOON);
+	usage_t u;
+
+	enter();
+	start(true);
+	t = ticket_of(1, EPOCH, now);
+	CHECK_STATUS(ask(&t, 2, now), ST_OK);
+	wait_answered(1);
+	for (int i = 0; i < 3; i++)
+		CHECK_STATUS(ledger_store_add(
+				 store, &answers[2].tunnel, 1, GATE_NOTE_BYTES),
+		    ST_OK);
+	for (int i = 0; i < 100; i++) {
+		wait_some(10);
+		ledger_store_health(store, &h);
+		if (h.records == 4)
+			break;
+	}
+	CHECK_INT(h.records, 4); /* the count and three notes */
+
+	disk_watch(DISK_PWRITE);
+	disk_fail(1, INT32_MAX, ENOSPC);
+	CHECK_STATUS(count_one(2, EPOCH, now), ST_JOURNAL_FAILED);
+	CHECK_STATUS(ledger_store_add(store, &answers[2].tunnel, 5, 7), ST_OK);
+	ledger_store_close(store, &answers[2].tunnel);
+	disk_fail(0, 0, 0);
+	for (int i = 0; i < 100; i++) {
+		ledger_store_tick(store, now);
+		wait_some(10);
+		ledger_store_health(store, &h);
+		if (h.compactions > 0)
+			break;
+	}
+	CHECK_INT(h.compactions, 1);
+	stop();
+	start(true);
+	CHECK_STATUS(ledger_look(&u, &gate->ledger, &t.member), ST_OK);
+	CHECK_INT(u.bytes_up, 8);
+	CHECK_INT(u.bytes_down, 3 * GATE_NOTE_BYTES + 7);
+	stop();
+	leave();
+}
+
 /* A full journal is written anew by itself, under traffic, and has the same
  * counts afterwards. */
 static void
@@ -563,6 +659,8 @@ TESTS({"store: not one more than the quota", test_race},
     {"store: counts survive a restart", test_restart},
     {"store: a disk that fails, and recovers", test_disk_fails},
     {"store: the turn of an epoch", test_turn},
+    {"store: an end that is not yet compacted", test_turn_without_compaction},
+    {"store: bytes are noted", test_bytes_are_noted},
     {"store: compacts itself", test_compacts_itself},
     {"store: overload", test_overload},
     {"store: a ledger too small for its journal", test_too_small})

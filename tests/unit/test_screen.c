@@ -12,6 +12,7 @@
 
 #define DAY 86400
 #define EPOCH 20000
+#define HOLD 900 /* seconds */
 #define NOON (UINT64_C(20000) * DAY + DAY / 2)
 
 static struct gate *gate;
@@ -76,7 +77,7 @@ open_gate(const char *realm, uint32_t slots)
 	    .epoch = {.length = DAY, .grace = 600, .early = 60, .slots = slots},
 	    .audience = {.message = {[31] = 7}},
 	    .root_keep = 3600 * 1000,
-	    .hold = GATE_HOLD_DEFAULT,
+	    .hold = HOLD * 1000,
 	    .memory = {take, give, NULL},
 	    .ledger_chunks = 10,
 	    .roots = 2 * ROOT_GROUPS_MAX,
@@ -469,12 +470,12 @@ test_turn(void)
 	/* Out of reach from the end of the grace time; then the hold. */
 	t = midnight + 600;
 	CHECK(!gate_tick(gate, &closed, at(t)));
-	CHECK(!gate_tick(gate, &closed, at(t + 899)));
+	CHECK(!gate_tick(gate, &closed, at(t + HOLD - 1)));
 	CHECK_STATUS(
 	    gate_tunnel_add(gate, &old.tunnel, &r, &note, 1, 1), ST_OK);
-	CHECK(gate_tick(gate, &closed, at(t + 900)));
+	CHECK(gate_tick(gate, &closed, at(t + HOLD)));
 	CHECK_INT(closed, EPOCH);
-	CHECK(!gate_tick(gate, &closed, at(t + 901)));
+	CHECK(!gate_tick(gate, &closed, at(t + HOLD + 1)));
 	/* The clock goes back: no second quota in the old epoch. */
 	CHECK_STATUS(
 	    screen_compact(1, EPOCH, 0, at(midnight - 10)), ST_EPOCH_PAST);
