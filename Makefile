@@ -44,7 +44,7 @@ FUZZ_groth16 :=
 SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
 	keys_data members points proof_json prove statement token verify vkey_json \
 	witness
-UNIT_semaphore := group hostile identity proof witness
+UNIT_semaphore := group hostile identity proof prove witness
 FUZZ_semaphore :=
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \

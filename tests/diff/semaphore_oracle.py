@@ -6,8 +6,16 @@ from the base point, the proof from the equations of Groth16. Nothing is shared
 with the C code, and no formula is the fast one. Python's integers do the rest.
 
     from semaphore_oracle import Zkey, witness, prove
+
+or, to prove with any key and witness,
+
+    semaphore_oracle.py ZKEY <NUMBERS
+
+where NUMBERS are r, s and the signals, in hex; it prints the eight coordinates
+of the proof, A.x A.y B.x1 B.x0 B.y1 B.y0 C.x C.y.
 """
 import struct
+import sys
 
 R = 21888242871839275222246405745257275088548364400416034343698204186575808495617
 Q = 21888242871839275222246405745257275088696311157297823662689037894645226208583
@@ -473,3 +481,14 @@ def prove(zkey, w, r, s):
     c = add(add(c, mul(s, a)), mul(r, b1))
     c = add(c, mul(-r * s, zkey.delta1))
     return G1.affine(a), G2.affine(b), G1.affine(c)
+
+
+def main():
+    r, s, *w = [int(line, 16) for line in sys.stdin]
+    a, b, c = prove(Zkey(sys.argv[1]), w, r, s)
+    for n in (*a, b[0][1], b[0][0], b[1][1], b[1][0], *c):
+        print(f'{n:064x}')
+
+
+if __name__ == '__main__':
+    main()

@@ -4,7 +4,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "groth16/prove.h"
 #include "groth16/verify.h"
 #include "groth16/zkey.h"
@@ -153,6 +155,68 @@ test_proofs(void)
 		free(memory);
 		toy_free(s->toy);
 	}
+	free(s);
+}
+
+/* Ask the slow prover in Python for the proof of S, written to OUT. */
+static void
+ask_oracle(uint8_t out[static 256], const struct setting *s)
+{
+	char folder[] = "/tmp/postern-test-XXXXXX", zkey[64], input[64];
+	char command[512], line[80];
+	uint8_t bytes[32];
+	FILE *f;
+
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(zkey, sizeof(zkey), "%s/zkey", folder);
+	snprintf(input, sizeof(input), "%s/input", folder);
+	f = fopen(zkey, "wb");
+	CHECK(f != NULL &&
+	    fwrite(s->toy->file, 1, s->toy->len, f) == s->toy->len &&
+	    fclose(f) == 0);
+	f = fopen(input, "w");
+	CHECK(f != NULL);
+	for (size_t i = 0; i < s->toy->n_vars + 2; i++) {
+		const fr_t *v = i == 0 ? &s->r
+		    : i == 1	       ? &s->s
+				       : &s->toy->w[i - 2];
+		fr_to_bytes(bytes, v);
+		hex_encode(line, span_of(bytes, 32));
+		fprintf(f, "%s\n", line);
+	}
+	CHECK(fclose(f) == 0);
+	snprintf(command, sizeof(command),
+	    "python3 %s/diff/semaphore_oracle.py %s <%s", TESTS_DIR, zkey,
+	    input);
+	f = popen(command, "r");
+	CHECK(f != NULL);
+	for (size_t i = 0; i < 8; i++) {
+		CHECK(fgets(line, sizeof(line), f) != NULL);
+		CHECK_STATUS(
+		    hex_decode(out + 32 * i, 32, span_of(line, 64)), ST_OK);
+	}
+	CHECK(pclose(f) == 0);
+	unlink(zkey);
+	unlink(input);
+	rmdir(folder);
+}
+
+static void
+test_oracle(void)
+{
+	struct setting *s = calloc(1, sizeof(*s));
+	struct groth16_proof p;
+	uint8_t want[256], got[256];
+
+	CHECK(s != NULL);
+	set_up(s, 150);
+	prove(&p, s, NULL, NULL);
+	g1_encode(got, &p.a);
+	twist_encode(got + 64, &p.b);
+	g1_encode(got + 192, &p.c);
+	ask_oracle(want, s);
+	CHECK_MEM(got, want, 256);
+	toy_free(s->toy);
 	free(s);
 }
 
@@ -313,6 +377,7 @@ test_points(void)
 
 TESTS({"proofs of random circuits verify, on any threads and kernel",
 	  test_proofs},
+    {"the slow prover makes the same proof", test_oracle},
     {"key files: frame, order and number of sections", test_frame},
     {"key files: header", test_header}, {"key files: coefficients", test_coefs},
     {"key files: points", test_points}, )
