@@ -280,8 +280,8 @@ test_frame(void)
 	expect(t, 11, ST_CORRUPT, ZKEY_FILE);
 	flip(t, 0, 1, ST_CORRUPT, ZKEY_FILE);
 	flip(t, 4, 3, ST_BAD_VERSION, ZKEY_FILE);
-	flip(t, 8, 10 ^ 9, ST_TRAILING, ZKEY_FILE); /* one section less */
-	flip(t, 8, 10 ^ 11, ST_BAD_LENGTH, ZKEY_FILE);
+	flip(t, 8, 0xa ^ 0x9, ST_TRAILING, ZKEY_FILE); /* one section less */
+	flip(t, 8, 0xa ^ 0xb, ST_BAD_LENGTH, ZKEY_FILE);
 	flip(t, 11, 0x80, ST_BAD_LENGTH, ZKEY_FILE);
 	for (uint32_t type = 1; type <= 10; type++) {
 		size_t head = find(t, type) - 12;
@@ -318,8 +318,8 @@ test_header(void)
 	flip(t, head + 72, 1, ST_BAD_LENGTH, ZKEY_A); /* a signal more */
 	flip(t, head + 72, 60 ^ 3, ST_BAD_VALUE, ZKEY_HEADER);
 	flip(t, head + 76, 2, ST_FOREIGN, ZKEY_HEADER); /* none public */
-	flip(t, head + 76, 2 ^ 9, ST_FOREIGN, ZKEY_HEADER);
-	flip(t, head + 76, 2 ^ 3, ST_BAD_LENGTH, ZKEY_IC);
+	flip(t, head + 76, 0x2 ^ 0x9, ST_FOREIGN, ZKEY_HEADER);
+	flip(t, head + 76, 0x2 ^ 0x3, ST_BAD_LENGTH, ZKEY_IC);
 	flip(t, head + 80, 64 ^ 63, ST_BAD_VALUE, ZKEY_HEADER);
 	flip(t, head + 80, 64 ^ 1, ST_BAD_VALUE, ZKEY_HEADER);
 	flip(t, head + 80, 64, ST_BAD_VALUE, ZKEY_HEADER);
