@@ -45,7 +45,7 @@ SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
 	keys_data members points proof_json prove statement token verify vkey_json \
 	witness
 UNIT_semaphore := group hostile identity proof prove witness
-FUZZ_semaphore :=
+FUZZ_semaphore := identity_file members proof_json token vkey
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8

@@ -53,6 +53,7 @@ identity_import(struct identity *id, const void *text, size_t len)
 	size_t key_len = 0, pad = 0;
 	const char *end = text;
 	enum status st = ST_OK;
+	uint8_t high = 0;
 
 	memset(id, 0, sizeof(*id));
 	if (len % 4 != 0)
@@ -62,8 +63,13 @@ identity_import(struct identity *id, const void *text, size_t len)
 		pad++;
 	if (len / 4 * 3 - pad > IDENTITY_KEY_MAX)
 		return ST_NO_SPACE;
-	/* libsodium's is constant time, base/text's is not. */
-	if (len != 0 &&
+	/* libsodium's is constant time, base/text's is not; but 1.0.18 takes
+	 * some bytes above ASCII, as negative chars, for letters. */
+	for (size_t i = 0; i < len; i++)
+		high |= ((const uint8_t *)text)[i];
+	if (high > 0x7f)
+		st = ST_BAD_ENCODING;
+	else if (len != 0 &&
 	    (sodium_base642bin(key, sizeof(key), text, len, NULL, &key_len,
 		 &end, sodium_base64_VARIANT_ORIGINAL) != 0 ||
 		end != (const char *)text + len))

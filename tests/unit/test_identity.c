@@ -114,6 +114,7 @@ test_import_refuses(void)
 	    {"====", ST_BAD_ENCODING},
 	    {"Y===", ST_BAD_ENCODING},
 	    {"YW=pY2U=", ST_BAD_ENCODING},
+	    {"\316\316\316\316", ST_BAD_ENCODING},
 	};
 	struct identity id;
 	char text[IDENTITY_EXPORT_MAX + 8];
