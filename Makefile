@@ -219,6 +219,8 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
 $(B)/tests/test_resolver: $(B)/tests/dns_server.o
+# A whole gate.
+$(B)/tests/test_local_store $(B)/tests/test_screen: $(B)/tests/gate_util.o
 # A disk that fails.
 $(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 

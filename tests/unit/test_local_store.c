@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "disk.h"
+#include "gate_util.h"
 #include "harness.h"
 #include "store/file.h"
 #include "store/local_store.h"
@@ -49,30 +50,6 @@ on_settled(void *ctx, handle_t who, enum status s, const struct gate_grant *g)
 	answered++;
 }
 
-static void *
-take(void *ctx)
-{
-	(void)ctx;
-	void *chunk = aligned_alloc(64, LEDGER_CHUNK);
-
-	if (chunk != NULL)
-		memset(chunk, 0, LEDGER_CHUNK);
-	return chunk;
-}
-
-static void
-give(void *ctx, void *chunk)
-{
-	(void)ctx;
-	free(chunk);
-}
-
-static now_t
-at(uint64_t wall)
-{
-	return (now_t){.wall = wall, .mono = wall * 1000};
-}
-
 /* Start the gateway's counting as the daemon does. */
 static void
 start(bool with_journal)
@@ -81,7 +58,7 @@ start(bool with_journal)
 	    .epoch = {.length = DAY, .grace = 600, .early = 60, .slots = 1},
 	    .hold = 60000,
 	    .root_keep = 1000,
-	    .memory = {take, give, NULL},
+	    .memory = heap_chunks,
 	    .ledger_chunks = 20,
 	    .roots = 2 * ROOT_GROUPS_MAX,
 	    .cached = 100,
@@ -148,20 +125,12 @@ leave(void)
 static struct gate_ticket
 ticket_of(uint32_t n, uint32_t epoch, now_t now)
 {
-	struct semaphore_proof p = {
-	    .depth = 10,
-	    .form = SEMAPHORE_COMPRESSED,
-	};
 	char token[SEMAPHORE_COMPACT_LENGTH + 1];
 	struct semaphore_fault fault;
 	struct quota_left left;
 	struct gate_ticket t;
 
-	p.root[31] = 1;
-	store_be32(p.nullifier + 4, n);
-	p.points[0] = p.points[32] = p.points[96] = 0x80;
-	p.points[31] = p.points[95] = p.points[127] = 1;
-	CHECK_STATUS(semaphore_token_compact(token, &p, epoch, 0), ST_OK);
+	make_token(token, n, epoch, 0);
 	CHECK_STATUS(
 	    gate_screen(gate, &t, &fault, &left, ST_OK, span_str(token), now),
 	    ST_OK);
@@ -420,8 +389,7 @@ test_turn(void)
 	struct quota_left left;
 	struct gate_ticket t;
 	char token[SEMAPHORE_COMPACT_LENGTH + 1];
-	struct semaphore_proof p = old.proof;
-	CHECK_STATUS(semaphore_token_compact(token, &p, EPOCH, 0), ST_OK);
+	make_token(token, 1, EPOCH, 0);
 	CHECK_STATUS(gate_screen(gate, &t, &fault, &left, ST_OK,
 			 span_str(token), at(NOON)),
 	    ST_EPOCH_PAST);
@@ -624,7 +592,7 @@ test_too_small(void)
 	struct gate_config c = {
 	    .epoch = {.length = DAY, .slots = 1},
 	    .ledger_chunks = 1,
-	    .memory = {take, give, NULL},
+	    .memory = heap_chunks,
 	    .roots = 2 * ROOT_GROUPS_MAX,
 	    .cached = 1,
 	    .checks = 1,

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "gate/gate.h"
+#include "gate_util.h"
 #include "harness.h"
 
 #define DAY 86400
@@ -20,30 +21,6 @@ static void *memory;
 static struct gate_ticket ticket;
 static struct semaphore_fault fault;
 static struct quota_left left;
-
-static void *
-take(void *ctx)
-{
-	(void)ctx;
-	void *chunk = aligned_alloc(64, LEDGER_CHUNK);
-
-	if (chunk != NULL)
-		memset(chunk, 0, LEDGER_CHUNK);
-	return chunk;
-}
-
-static void
-give(void *ctx, void *chunk)
-{
-	(void)ctx;
-	free(chunk);
-}
-
-static now_t
-at(uint64_t wall)
-{
-	return (now_t){.wall = wall, .mono = wall * 1000};
-}
 
 static const struct quota_limits roomy = {
     .requests = 3,
@@ -78,7 +55,7 @@ open_gate(const char *realm, uint32_t slots)
 	    .audience = {.message = {[31] = 7}},
 	    .root_keep = 3600 * 1000,
 	    .hold = HOLD * 1000,
-	    .memory = {take, give, NULL},
+	    .memory = heap_chunks,
 	    .ledger_chunks = 10,
 	    .roots = 2 * ROOT_GROUPS_MAX,
 	    .cached = 10,
@@ -137,17 +114,9 @@ screen_proof(const struct semaphore_proof *p, now_t now)
 static enum status
 screen_compact(uint32_t n, uint32_t epoch, uint16_t slot, now_t now)
 {
-	struct semaphore_proof p = {
-	    .depth = 10,
-	    .form = SEMAPHORE_COMPRESSED,
-	};
 	char token[SEMAPHORE_COMPACT_LENGTH + 1];
 
-	root_bytes(p.root, 1);
-	store_be32(p.nullifier + 4, n);
-	p.points[0] = p.points[32] = p.points[96] = 0x80;
-	p.points[31] = p.points[95] = p.points[127] = 1;
-	CHECK_STATUS(semaphore_token_compact(token, &p, epoch, slot), ST_OK);
+	make_token(token, n, epoch, slot);
 	return gate_screen(
 	    gate, &ticket, &fault, &left, ST_OK, span_str(token), now);
 }
