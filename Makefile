@@ -75,8 +75,9 @@ SRC_tor :=
 UNIT_tor :=
 FUZZ_tor :=
 
-SRC_mix := json_line key_file path random registry
-UNIT_mix := mix
+SRC_mix := client counts inbox inlets json_line key_file keyring links loops \
+	node outbox parcel path random registry seen tls wire
+UNIT_mix := mix mix_simulation
 FUZZ_mix := registry
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
