@@ -87,9 +87,9 @@ SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_com
 UNIT_daemon := config log metrics
 FUZZ_daemon :=
 
-SRC_cmd := artifact_find check cli crew ctl daemon_args group identity \
-	identity_load member_file mint mix mix_keygen mix_layers mix_peel \
-	passphrase prove run secrets verify
+SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
+	crew ctl daemon_args group https identity identity_load member_file mint mix \
+	mix_keygen mix_layers mix_peel passphrase prove run secrets verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
 
@@ -100,7 +100,7 @@ BENCH := gate sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
-	libssl-dev libjansson-dev libinih-dev libc-ares-dev
+	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
 

@@ -6,6 +6,7 @@
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 
+int cmd_artifacts(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_identity(int argc, char **argv);
 int cmd_mix(int argc, char **argv);
