@@ -31,4 +31,9 @@ enum status artifact_path(
 enum status artifact_find(char path[static PATH_MAX], const char *where,
     uint32_t depth) NONNULL_ARGS(1) WARN_UNUSED;
 
+/* Find the key for DEPTH in the places above, but not the one at EXCEPT.
+ * Returns: ST_OK; ST_NOT_FOUND. */
+enum status artifact_find_other(char path[static PATH_MAX], const char *except,
+    uint32_t depth) NONNULL WARN_UNUSED;
+
 #endif

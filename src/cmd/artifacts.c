@@ -249,8 +249,7 @@ fetch_one(const char *name, const char *dir, uint32_t depth,
 		return ST_OK;
 	}
 	if (here.from == NULL) {
-		if (artifact_find(found, NULL, depth) != ST_OK ||
-		    strcmp(found, path) == 0) {
+		if (artifact_find_other(found, path, depth) != ST_OK) {
 			cli_error(name,
 			    "depth %u: not on this machine (give --from URL, "
 			    "or npm install @zk-kit/semaphore-artifacts@4.13)",
