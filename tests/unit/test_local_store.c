@@ -449,6 +449,52 @@ test_turn_without_compaction(void)
 	leave();
 }
 
+/* Member N of the next epoch, known to nobody but the ledger. */
+static member_t
+silent_member(uint32_t n)
+{
+	member_t m = {.epoch = EPOCH + 1};
+
+	store_be32(m.tag, n * UINT32_C(2654435761)); /* odd: a bijection */
+	return m;
+}
+
+/* A ledger of many parts is written whole, though the writer is behind. */
+static void
+test_compacts_all(void)
+{
+	const uint32_t members = 20000;
+	const uint64_t over = NOON + DAY / 2 + 700;
+	struct ledger_store_health h;
+	usage_t u = {0};
+
+	enter();
+	start(true);
+	CHECK_STATUS(count_one(1, EPOCH, at(NOON)), ST_OK);
+	for (uint32_t i = 0; i < members; i++) {
+		member_t m = silent_member(i);
+		u.requests = i + 1;
+		CHECK_STATUS(ledger_keep(&gate->ledger, &m, &u), ST_OK);
+	}
+	ledger_store_tick(store, at(over));
+	ledger_store_tick(store, at(over + 60));
+	do {
+		wait_some(1000);
+		ledger_store_health(store, &h);
+	} while (h.compacting);
+	CHECK_INT(h.compactions, 1);
+	CHECK_INT(h.records, members);
+	stop();
+	start(true);
+	for (uint32_t i = 0; i < members; i++) {
+		member_t m = silent_member(i);
+		CHECK_STATUS(ledger_look(&u, &gate->ledger, &m), ST_OK);
+		CHECK_INT(u.requests, i + 1);
+	}
+	stop();
+	leave();
+}
+
 /* Bytes are noted as a tunnel goes on, and while the disk fails they are kept
  * for later: when it is well the whole ledger is written. */
 static void
@@ -628,6 +674,7 @@ TESTS({"store: not one more than the quota", test_race},
     {"store: a disk that fails, and recovers", test_disk_fails},
     {"store: the turn of an epoch", test_turn},
     {"store: an end that is not yet compacted", test_turn_without_compaction},
+    {"store: a ledger of many parts", test_compacts_all},
     {"store: bytes are noted", test_bytes_are_noted},
     {"store: compacts itself", test_compacts_itself},
     {"store: overload", test_overload},

@@ -403,6 +403,10 @@ test_changes_while_checking(void)
 	set_root(0, 1, now);
 	CHECK_STATUS(screen_proof(&p, now), ST_OK);
 	CHECK_INT(ticket.verdict, VERDICT_NONE);
+	/* It goes and comes back in the meantime: a ticket of before is void. */
+	roots_drop_group(&gate->roots, 0);
+	set_root(0, 1, now);
+	CHECK_STATUS(settle(&grant, VERDICT_ACCEPT, now), ST_ROOT_UNKNOWN);
 
 	/* The epoch ends, grace included, while the proof is checked. */
 	CHECK_STATUS(screen_proof(&p, at(NOON + DAY / 2 + 599)), ST_OK);
