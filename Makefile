@@ -81,7 +81,7 @@ UNIT_mix := mix mix_simulation
 FUZZ_mix := registry
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
-	finding gateway gateway_make gateway_reload gateway_state log membership \
+	finding gateway gateway_make gateway_reload gateway_state key_maker log membership \
 	memory metrics option option_table policy privilege roll session \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log metrics

@@ -254,6 +254,8 @@ gateway_start(struct gateway *g, struct findings *f)
 	const struct text_list *listen = &g->config->gateway.listen;
 	enum status st = read_members(g, f);
 
+	if (st == ST_OK)
+		st = gateway_make_verifiers(g, f);
 	for (size_t i = 0; i < listen->n && st == ST_OK; i++)
 		st = open_listener(g, &listen->items[i], f);
 	if (st == ST_OK)
@@ -327,6 +329,7 @@ gateway_free(struct gateway **gateway)
 		close_all(g);
 	well_known_stale(g);
 	chunk_pool_clear(&g->chunks);
+	key_maker_clear(&g->key_maker);
 	semaphore_keys_free(g->keys);
 	if (g->gate_made)
 		gate_clear(&g->gate);

@@ -22,6 +22,7 @@
 #include "daemon/config.h"
 #include "daemon/document.h"
 #include "daemon/finding.h"
+#include "daemon/key_maker.h"
 #include "daemon/membership.h"
 #include "daemon/metrics.h"
 #include "daemon/policy.h"
@@ -69,6 +70,7 @@ struct gateway {
 	struct loop *loop;
 	struct chunk_pool chunks;
 	struct relay *relay;
+	struct key_maker key_maker;
 	struct semaphore_keys *keys;
 	struct pool *verifiers;
 	struct resolver *resolver;

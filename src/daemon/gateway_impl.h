@@ -15,6 +15,11 @@
  * Returns: ST_OK; else there is a finding that is an error. */
 enum status gateway_make(struct gateway *g, struct findings *f) WARN_UNUSED;
 
+/* Take the keys that have been made ready in the meantime, add the operator's
+ * own, and start the workers. Returns: ST_OK; else with a finding. */
+enum status
+gateway_make_verifiers(struct gateway *g, struct findings *f) WARN_UNUSED;
+
 void gateway_epoch_rules(struct epoch_rules *out, const struct config *c);
 void gateway_circuit_limits(struct circuit_limits *out, const struct config *c);
 

@@ -242,14 +242,13 @@ add_key(struct gateway *g, const struct text_item *item, struct findings *f)
 	return st;
 }
 
-static enum status
-make_verifiers(struct gateway *g, struct findings *f)
+enum status
+gateway_make_verifiers(struct gateway *g, struct findings *f)
 {
 	const struct config *c = g->config;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned workers = (unsigned)c->limits.workers;
-	enum status st =
-	    semaphore_keys_new(&g->keys, SEMAPHORE_ALL_DEPTHS, NULL);
+	enum status st = key_maker_finish(&g->key_maker, &g->keys);
 
 	for (size_t i = 0; i < c->gateway.keys.n && st == ST_OK; i++)
 		st = add_key(g, &c->gateway.keys.items[i], f);
@@ -257,6 +256,9 @@ make_verifiers(struct gateway *g, struct findings *f)
 		workers = processors > 0 ? (unsigned)processors : 1;
 	if (st == ST_OK)
 		st = session_pool_new(g, workers);
+	if (st != ST_OK && f->errors == 0)
+		findings_add(f, FINDING_ERROR, (struct place){"process", 0}, "",
+		    "no proof can be checked: %s", status_text(st));
 	return st;
 }
 
@@ -363,6 +365,8 @@ gateway_make(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st = privilege_drop(g->config, f);
 	if (st == ST_OK)
+		st = key_maker_start(&g->key_maker);
+	if (st == ST_OK)
 		st = make_loop(g);
 	if (st == ST_OK)
 		st = make_sessions(g);
@@ -370,8 +374,6 @@ gateway_make(struct gateway *g, struct findings *f)
 		st = make_gate(g, f);
 	if (st == ST_OK)
 		st = make_circuits(g);
-	if (st == ST_OK)
-		st = make_verifiers(g, f);
 	if (st == ST_OK)
 		st = make_resolver(g, f);
 	if (st == ST_OK)

@@ -379,9 +379,9 @@ class Gateway:
         gateway = self.config.setdefault("gateway", {})
         self.port = free_port()
         gateway.setdefault("listen", f"127.0.0.1:{self.port}")
-        self.metrics_port = free_port()
+        self.metrics_socket = where / "metrics.sock"
         self.config.setdefault("metrics", {}).setdefault(
-            "listen", f"127.0.0.1:{self.metrics_port}")
+            "listen", f"unix:{self.metrics_socket}")
         if debug:
             self.config.setdefault("log", {}).setdefault("level", "debug")
         self.file = where / "postern.conf"
@@ -419,9 +419,20 @@ class Gateway:
     def log(self):
         return self.log_file.read_text(errors="replace")
 
+    def admin(self):
+        """A connection to the metrics listener."""
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(5)
+        try:
+            s.connect(str(self.metrics_socket))
+        except OSError:
+            s.close()
+            raise
+        return s
+
     def http(self, path):
         """GET from the metrics listener: (code, body)."""
-        with socket.create_connection(("127.0.0.1", self.metrics_port), 5) as s:
+        with self.admin() as s:
             s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n"
                       "Connection: close\r\n\r\n".encode())
             data = b""
