@@ -71,9 +71,9 @@ SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 UNIT_net := conn dialer listener loop pool resolver tunnel
 FUZZ_net :=
 
-SRC_tor :=
-UNIT_tor :=
-FUZZ_tor :=
+SRC_tor := control reply safecookie
+UNIT_tor := control
+FUZZ_tor := control
 
 SRC_mix := client counts inbox inlets json_line key_file keyring links loops \
 	node outbox parcel path random registry seen tls wire
@@ -218,7 +218,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
-$(UNIT_net:%=$(B)/tests/test_%): $(B)/tests/net_util.o
+$(patsubst %,$(B)/tests/test_%,$(UNIT_net) $(UNIT_tor)): $(B)/tests/net_util.o
 $(B)/tests/test_resolver: $(B)/tests/dns_server.o
 # A whole gate.
 $(B)/tests/test_local_store $(B)/tests/test_screen: $(B)/tests/gate_util.o
