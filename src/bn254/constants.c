@@ -1,3 +1,4 @@
+/* Made by tests/vectors/make-bn254. */
 #include "bn254/constants.h"
 
 const fp2_t frobenius_1[6] = {{{{0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d,
@@ -68,10 +69,15 @@ const fp2_t twist_b = {{{0x3bf938e377b802a8, 0x020b1b273633535d,
     {{0x38e7ecccd1dcff67, 0x65f0b37d93ce0d3e, 0xd749d0dd22ac00aa,
 	0x0141b9ce4a688d4d}}};
 
-const signed char bn_u_digits[BN_U_DIGITS] = {1, 0, 0, 0, -1, 0, 0, 0, 0, 5, 0,
-    0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 3, 0, 0, 0, -3, 0, 0, 5, 0, 0, 0, 0, 0, -3, 0,
-    0, 0, -5, 0, 0, 0, 5, 0, 0, 0, 0, 3, 0, 0, 0, -3, 0, 0, 0, 0, 5, 0, 0, 0, 0,
-    0, 1};
+const fp2_t twist_b3 = {{{0x3baa927cb62e0d6a, 0xd71e7c52d1b664fd,
+			    0x03873e63d95d4664, 0x0e75b5b1082ab8f4}},
+    {{0xaab7c6667596fe35, 0x31d21a78bb6a27ba, 0x85dd7297680401ff,
+	0x03c52d6adf39a7e9}}};
+
+const signed char bn_u_digits[BN_U_DIGITS] = {-5, -5, 0, 0, 0, 0, 0, 0, 0, 5, 0,
+    0, 0, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, -5, -3, 0, 0, 0, 5, 0, 0, 0, 0, 0, -3,
+    0, 0, 0, -5, 0, 0, 0, 5, 0, 0, 0, 0, -5, 0, 0, -5, 0, 0, 0, 0, 0, 5, 0, 0,
+    0, 0, 0, 1};
 
 const signed char ate_digits[ATE_DIGITS] = {0, 0, 0, 1, 0, 1, 0, -1, 0, 0, -1,
     0, 0, 0, 1, 0, 0, -1, 0, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 1, 0,

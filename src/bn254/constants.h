@@ -1,5 +1,5 @@
 /* bn254/constants.h: what the tower and the twist are made of. Private to the
- * folder. tests/vectors/bn254_constants.py derives each one.
+ * folder. tests/vectors/make-bn254 derives each one.
  */
 #ifndef BN254_CONSTANTS_H
 #define BN254_CONSTANTS_H
@@ -12,8 +12,8 @@
 extern const fp2_t frobenius_1[6], frobenius_3[6];
 extern const fp_t frobenius_2[6];
 
-/* 3 / xi, the constant of the twist. */
-extern const fp2_t twist_b;
+/* b' = 3 / xi, the constant of the twist, and 3b'. */
+extern const fp2_t twist_b, twist_b3;
 
 /* The curve's parameter u = 4965661367192848881 in signed digits of 1, 3 and
  * 5, least significant first. */

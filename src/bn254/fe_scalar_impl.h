@@ -7,6 +7,7 @@
  *   core_redc(r, w)      w / 2^256 mod p, below p, for w < p 2^256
  *   core_add, core_sub   modulo p
  *   core_reduce_once     modulo p, for what is below 2p
+ *   core_supported()     this processor can do it
  *
  * fe_t is fp_t, reduced. few_t is a product not yet reduced, below p 2^256 =
  * 5.29 p^2: see tower_impl.h for what may be done with it. Private to the

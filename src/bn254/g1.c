@@ -76,7 +76,7 @@ g1_compress(uint8_t out[static 32], const g1_t *a)
 
 /* Interleaved windows (Moller, SAC 2001), eight scalars at a time. */
 void
-g1_msm_var(g1j_t *r, const g1_t *a, const uint64_t (*k)[4], size_t n)
+g1_msm_var(g1j_t *r, const g1_t *a, const fr_t *k, size_t n)
 {
 	enum { GROUP = 8 };
 	signed char digits[GROUP][WNAF_MAX];
@@ -87,8 +87,11 @@ g1_msm_var(g1j_t *r, const g1_t *a, const uint64_t (*k)[4], size_t n)
 		size_t m = n - first < GROUP ? n - first : GROUP, length = 0;
 
 		for (size_t i = 0; i < m; i++) {
-			size_t l = wnaf_var(digits[i], k[first + i], 5);
+			uint64_t limbs[4];
+			size_t l;
 
+			fr_to_limbs(limbs, &k[first + i]);
+			l = wnaf_var(digits[i], limbs, 5);
 			length = l > length ? l : length;
 			g1j_from_affine(&p, &a[first + i]);
 			g1j_odd_multiples(table[i], &p, 5);

@@ -86,7 +86,6 @@ void g1j_mul_var(g1j_t *r, const g1j_t *a, const uint64_t k[static 4]) NONNULL;
 
 /* r = the sum of k[i] a[i] over N points: doublings shared, for a few points.
  * Large sums are the prover's (groth16). */
-void
-g1_msm_var(g1j_t *r, const g1_t *a, const uint64_t (*k)[4], size_t n) NONNULL;
+void g1_msm_var(g1j_t *r, const g1_t *a, const fr_t *k, size_t n) NONNULL;
 
 #endif

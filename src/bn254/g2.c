@@ -4,12 +4,6 @@
 #include "bn254/kernels.h"
 #include "bn254/point_flag.h"
 
-/* 3b' */
-static const fp2_t twist_b3 = {{{0x3baa927cb62e0d6a, 0xd71e7c52d1b664fd,
-				   0x03873e63d95d4664, 0x0e75b5b1082ab8f4}},
-    {{0xaab7c6667596fe35, 0x31d21a78bb6a27ba, 0x85dd7297680401ff,
-	0x03c52d6adf39a7e9}}};
-
 const twist_t twist_infinity;
 const g2_t g2_generator = {{{{{0x8e83b5d102bc2026, 0xdceb1935497b0172,
 				 0xfbb8264797811adf, 0x19573841af96503b}},

@@ -6,7 +6,11 @@
 
 /* Best first. */
 static const struct bn254_kernel *const kernels[] = {
+#ifdef __x86_64__
+    &bn254_kernel_adx,
+#endif
     &bn254_kernel_c64,
+    &bn254_kernel_mpn,
 };
 
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))

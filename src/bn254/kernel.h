@@ -4,6 +4,7 @@
  * each kernel, from the same source, over that kernel's field product:
  *
  *   mpn    GMP's mpn functions: any machine with 64-bit limbs
+ *   c64    the same in C, which is faster where GMP's assembly does not pay
  *   adx    MULX, ADCX and ADOX: x86-64 since 2015
  *   ifma   AVX-512 IFMA, eight products at a time
  *

@@ -1,12 +1,11 @@
 /* bn254/kernel_scalar_impl.h: what a kernel of single elements offers, over
- * its own core_* functions. The including file ends with its struct. Private
- * to the folder.
+ * its own core_* functions. Private to the folder.
  */
 #ifndef BN254_KERNEL_SCALAR_IMPL_H
 #define BN254_KERNEL_SCALAR_IMPL_H
 
 #include "bn254/fe_scalar_impl.h"
-#include "bn254/tower_impl.h"
+#include "bn254/final_impl.h"
 #include "bn254/pairing_impl.h"
 
 static void
@@ -136,5 +135,14 @@ kernel_in_group(const twist_t *q)
 	miller_last_lines(&m, l);
 	return miller_pair_in_group(&m);
 }
+
+/* The struct of a kernel with this file's functions. */
+#define KERNEL_SCALAR(NAME)                                           \
+	{                                                             \
+		.name = NAME, .supported = core_supported,            \
+		.lines_size = ATE_LINES * sizeof(struct stored_line), \
+		.lines = kernel_lines, .pairing = kernel_pairing,     \
+		.check = kernel_check, .in_group = kernel_in_group,   \
+	}
 
 #endif

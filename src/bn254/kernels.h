@@ -6,6 +6,9 @@
 
 #include "bn254/pairing.h"
 
-extern const struct bn254_kernel bn254_kernel_c64;
+extern const struct bn254_kernel bn254_kernel_c64, bn254_kernel_mpn;
+#ifdef __x86_64__
+extern const struct bn254_kernel bn254_kernel_adx;
+#endif
 
 #endif

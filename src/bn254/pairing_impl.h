@@ -1,5 +1,4 @@
-/* bn254/pairing_impl.h: Miller loops and the final exponentiation over any
- * kernel's tower.
+/* bn254/pairing_impl.h: Miller loops over any kernel's tower.
  *
  * With the untwisting (x, y) -> (x w^2, y w^3) of D-type, the line through T
  * with slope s (on the twist), at P = (xP, yP) of G1, is
@@ -14,7 +13,7 @@
  *     psi^2 + psi^3, reduced by it to a + b psi, has norm N = a^2 + a b t +
  *     b^2 p and conjugate phi' = a + b t - b psi, with phi' phi = N. So
  *     phi(Q) = O gives N Q = O. The order of the twist is r (2p - r), and
- *     gcd(N, r (2p - r)) = r (tests/vectors/bn254_constants.py computes it),
+ *     gcd(N, r (2p - r)) = r (tests/vectors/make-bn254 computes it),
  *     so r Q = O. As r does not divide 2p - r, the points with r Q = O are
  *     those of G2.
  *   - On G2 psi acts as p, and 6u + 2 + p - p^2 + p^3 = 0 mod r: phi(Q) = O.
@@ -34,6 +33,7 @@
 #define BN254_PAIRING_IMPL_H
 
 #include "bn254/pairing.h"
+#include "bn254/tower_impl.h"
 
 /* A line a + b w + c w^3, still to be put at P: a times yP, b times xP. */
 struct line {
@@ -66,13 +66,9 @@ struct miller_fixed {
 static void
 miller_double(struct miller_pair *t, struct line *l)
 {
-	static const fp2_t b3 = {{{0x3baa927cb62e0d6a, 0xd71e7c52d1b664fd,
-				     0x03873e63d95d4664, 0x0e75b5b1082ab8f4}},
-	    {{0xaab7c6667596fe35, 0x31d21a78bb6a27ba, 0x85dd7297680401ff,
-		0x03c52d6adf39a7e9}}};
 	fe2_t b, c, e, f, g, h, s;
 
-	fe2_from_fp2(&s, &b3);
+	fe2_from_fp2(&s, &twist_b3);
 	fe2_sqr(&b, &t->y);
 	fe2_sqr(&c, &t->z);
 	fe2_mul(&e, &c, &s);
@@ -164,10 +160,6 @@ twist_psi(fe2_t *x, fe2_t *y, const fe2_t *qx, const fe2_t *qy, int n)
 static void
 miller_pair_init(struct miller_pair *m, const g1_t *p, const twist_t *q)
 {
-	static const fp2_t one = {{{0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d,
-				      0x666ea36f7879462c, 0x0e0a77c19a07df2f}},
-	    {{0}}};
-
 	fe_from_fp(&m->px, &p->x);
 	fe_from_fp(&m->py, &p->y);
 	fe2_from_fp2(&m->qx, &q->x);
@@ -175,7 +167,7 @@ miller_pair_init(struct miller_pair *m, const g1_t *p, const twist_t *q)
 	fe2_neg(&m->neg_qy, &m->qy);
 	m->x = m->qx;
 	m->y = m->qy;
-	fe2_from_fp2(&m->z, &one);
+	fe2_from_fp2(&m->z, &fp2_one);
 }
 
 /* T, at the end of the loop, is -psi^3(Q); see the top. */
@@ -257,72 +249,6 @@ miller_loop(fe12_t *f, struct miller_pair *m, size_t n,
 	}
 	miller_use_fixed(f, fixed, k);
 	miller_use_fixed(f, fixed, k);
-}
-
-/* r = a^u for a in the cyclotomic subgroup, where 1/a is the conjugate; r is
- * not a. The digits are 1, 3 and 5. */
-static void
-fe12_pow_u(fe12_t *r, const fe12_t *a)
-{
-	fe12_t power[3], t;
-
-	fe12_cyclotomic_sqr(&t, a);
-	power[0] = *a;
-	fe12_mul(&power[1], &power[0], &t);
-	fe12_mul(&power[2], &power[1], &t);
-	*r = *a;
-	for (int i = BN_U_DIGITS - 2; i >= 0; i--) {
-		int d = bn_u_digits[i];
-
-		fe12_cyclotomic_sqr(r, r);
-		if (d > 0) {
-			fe12_mul(r, r, &power[d / 2]);
-		} else if (d < 0) {
-			fe12_conj(&t, &power[-d / 2]);
-			fe12_mul(r, r, &t);
-		}
-	}
-}
-
-/* f^((p^12 - 1) / r c), c = 2u (6u^2 + 3u + 1). The easy part is the power
- * (p^6 - 1)(p^2 + 1). The hard part is (Fuentes-Castaneda, Knapp,
- * Rodriguez-Henriquez, SAC 2011, section 5)
- *
- *	a = f^(12u^3 + 6u^2 + 6u), b = a f^-2u,
- *	f^(6u^2 + 1) a  *  b^p  *  a^(p^2)  *  (b f^-1)^(p^3) */
-static void
-final_exponentiation(fe12_t *r, const fe12_t *f)
-{
-	fe12_t g, s, t, a, b;
-
-	fe12_inv(&t, f);
-	fe12_conj(&g, f);
-	fe12_mul(&g, &g, &t);
-	fe12_frobenius(&t, &g, 2);
-	fe12_mul(&g, &g, &t);
-
-	fe12_pow_u(&t, &g);
-	fe12_cyclotomic_sqr(&t, &t); /* t = g^2u */
-	fe12_cyclotomic_sqr(&s, &t);
-	fe12_mul(&a, &s, &t); /* a = g^6u */
-	fe12_pow_u(&s, &a); /* s = g^(6u^2) */
-	fe12_mul(&a, &a, &s);
-	fe12_mul(r, &s, &g);
-	fe12_cyclotomic_sqr(&s, &s);
-	fe12_pow_u(&b, &s); /* g^(12u^3) */
-	fe12_mul(&a, &a, &b);
-	fe12_conj(&t, &t);
-	fe12_mul(&b, &a, &t);
-
-	fe12_mul(r, r, &a);
-	fe12_frobenius(&s, &b, 1);
-	fe12_mul(r, r, &s);
-	fe12_frobenius(&s, &a, 2);
-	fe12_mul(r, r, &s);
-	fe12_conj(&g, &g);
-	fe12_mul(&s, &b, &g);
-	fe12_frobenius(&s, &s, 3);
-	fe12_mul(r, r, &s);
 }
 
 #endif

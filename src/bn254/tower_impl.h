@@ -165,13 +165,8 @@ fe6_inv(fe6_t *r, const fe6_t *a)
 static void
 fe12_set_one(fe12_t *r)
 {
-	static const fp2_t one = {{{0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d,
-				      0x666ea36f7879462c, 0x0e0a77c19a07df2f}},
-	    {{0}}};
-	static const fp2_t zero;
-
-	fe2_from_fp2(&r->c0.c0, &one);
-	fe2_from_fp2(&r->c0.c1, &zero);
+	fe2_from_fp2(&r->c0.c0, &fp2_one);
+	fe2_from_fp2(&r->c0.c1, &fp2_zero);
 	r->c0.c2 = r->c0.c1;
 	r->c1.c0 = r->c1.c1 = r->c1.c2 = r->c0.c1;
 }

@@ -1,0 +1,201 @@
+/* bn254/mont_adx_impl.h: Montgomery arithmetic with MULX, ADCX and ADOX.
+ *
+ * MULX multiplies by RDX without touching the flags; ADCX adds with the carry
+ * flag alone and ADOX with the overflow flag alone. So the low and the high
+ * halves of a row of products are added up in two chains of carries side by
+ * side (Ozturk, Guilford, Gopal, Feghali, "New instructions supporting large
+ * integer arithmetic on Intel architecture processors", 2012).
+ *
+ * The functions are those of mont_impl.h of the same names without _adx, for
+ * the same bounds; each takes the modulus by pointer. Nothing here is executed
+ * unless the processor has ADX and BMI2. Private to the folder.
+ */
+#ifndef BN254_MONT_ADX_IMPL_H
+#define BN254_MONT_ADX_IMPL_H
+
+#include "bn254/mont_impl.h"
+
+_Static_assert(offsetof(struct modulus, inv) == 32, "the assembly knows it");
+
+/* t = (t + q m) / 2^64, q = t0 * inv: T0 to T3 are registers; the word above
+ * is 0 and stays so, see mont_reduce_row. RAX is left 0 and both flags are
+ * added, so that an ADOX may follow. */
+#define ADX_REDUCE_ROW(T0, T1, T2, T3)       \
+	"movq " T0 ", %%rdx\n\t"             \
+	"imulq 32(%[m]), %%rdx\n\t"          \
+	"xorl %%eax, %%eax\n\t"              \
+	"mulxq (%[m]), %%rax, %[h]\n\t"      \
+	"adcxq " T0 ", %%rax\n\t" /* is 0 */ \
+	"movq %[h], " T0 "\n\t"              \
+	"adcxq " T1 ", " T0 "\n\t"           \
+	"mulxq 8(%[m]), %%rax, " T1 "\n\t"   \
+	"adoxq %%rax, " T0 "\n\t"            \
+	"adcxq " T2 ", " T1 "\n\t"           \
+	"mulxq 16(%[m]), %%rax, " T2 "\n\t"  \
+	"adoxq %%rax, " T1 "\n\t"            \
+	"adcxq " T3 ", " T2 "\n\t"           \
+	"mulxq 24(%[m]), %%rax, " T3 "\n\t"  \
+	"adoxq %%rax, " T2 "\n\t"            \
+	"movl $0, %%eax\n\t"                 \
+	"adcxq %%rax, " T3 "\n\t"
+
+#define ADX_REDUCE ADX_REDUCE_ROW("%[t0]", "%[t1]", "%[t2]", "%[t3]")
+
+/* Row I of a product: t += a * b[I], with H the word above. */
+#define ADX_MUL_ROW(I)                     \
+	"movq 8*" #I "(%[b]), %%rdx\n\t"   \
+	"xorl %%eax, %%eax\n\t"            \
+	"mulxq (%[a]), %%rax, %[h]\n\t"    \
+	"adoxq %%rax, %[t0]\n\t"           \
+	"adcxq %[h], %[t1]\n\t"            \
+	"mulxq 8(%[a]), %%rax, %[h]\n\t"   \
+	"adoxq %%rax, %[t1]\n\t"           \
+	"adcxq %[h], %[t2]\n\t"            \
+	"mulxq 16(%[a]), %%rax, %[h]\n\t"  \
+	"adoxq %%rax, %[t2]\n\t"           \
+	"adcxq %[h], %[t3]\n\t"            \
+	"mulxq 24(%[a]), %%rax, %[t4]\n\t" \
+	"adoxq %%rax, %[t3]\n\t"           \
+	"movl $0, %%eax\n\t"               \
+	"adcxq %%rax, %[t4]\n\t"           \
+	"adoxq %%rax, %[t4]\n\t"
+
+/* t - m if that is not negative; T4, H, RAX and RDX hold t meanwhile. */
+#define ADX_REDUCE_ONCE            \
+	"movq %[t0], %%rax\n\t"    \
+	"movq %[t1], %%rdx\n\t"    \
+	"movq %[t2], %[h]\n\t"     \
+	"movq %[t3], %[t4]\n\t"    \
+	"subq (%[m]), %[t0]\n\t"   \
+	"sbbq 8(%[m]), %[t1]\n\t"  \
+	"sbbq 16(%[m]), %[t2]\n\t" \
+	"sbbq 24(%[m]), %[t3]\n\t" \
+	"cmovcq %%rax, %[t0]\n\t"  \
+	"cmovcq %%rdx, %[t1]\n\t"  \
+	"cmovcq %[h], %[t2]\n\t"   \
+	"cmovcq %[t4], %[t3]\n\t"
+
+/* What the assembly reads and writes, whatever struct it belongs to. */
+typedef struct {
+	uint64_t l[4];
+} __attribute__((may_alias)) limbs4_t;
+
+typedef struct {
+	uint64_t l[8];
+} __attribute__((may_alias)) limbs8_t;
+
+static inline void
+mont_mul_adx(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], const struct modulus *m)
+{
+	uint64_t t0, t1, t2, t3, t4, h;
+
+	__asm__("movq (%[b]), %%rdx\n\t"
+		"xorl %%eax, %%eax\n\t"
+		"mulxq (%[a]), %[t0], %[t1]\n\t"
+		"mulxq 8(%[a]), %%rax, %[t2]\n\t"
+		"adoxq %%rax, %[t1]\n\t"
+		"mulxq 16(%[a]), %%rax, %[t3]\n\t"
+		"adoxq %%rax, %[t2]\n\t"
+		"mulxq 24(%[a]), %%rax, %[t4]\n\t"
+		"adoxq %%rax, %[t3]\n\t"
+		"movl $0, %%eax\n\t"
+		"adoxq %%rax, %[t4]\n\t"
+		/* clang-format off */
+		ADX_REDUCE "adoxq %[t4], %[t3]\n\t"
+		ADX_MUL_ROW(1) ADX_REDUCE "adoxq %[t4], %[t3]\n\t"
+		ADX_MUL_ROW(2) ADX_REDUCE "adoxq %[t4], %[t3]\n\t"
+		ADX_MUL_ROW(3) ADX_REDUCE "adoxq %[t4], %[t3]\n\t"
+		ADX_REDUCE_ONCE
+		/* clang-format on */
+		: [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2),
+		[t3] "=&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h)
+		: [a] "r"(a), [b] "r"(b), [m] "r"(m), "m"(*(const limbs4_t *)a),
+		"m"(*(const limbs4_t *)b), "m"(*m)
+		: "rax", "rdx", "cc");
+	r[0] = t0;
+	r[1] = t1;
+	r[2] = t2;
+	r[3] = t3;
+}
+
+/* Row I, whose lowest word is done: into w[I]. */
+#define ADX_WIDE_ROW(I)                    \
+	"movq 8*" #I "(%[b]), %%rdx\n\t"   \
+	"xorl %%eax, %%eax\n\t"            \
+	"mulxq (%[a]), %%rax, %[h]\n\t"    \
+	"adoxq %%rax, %[t0]\n\t"           \
+	"movq %[t0], 8*" #I "(%[w])\n\t"   \
+	"movq %[h], %[t0]\n\t"             \
+	"adcxq %[t1], %[t0]\n\t"           \
+	"mulxq 8(%[a]), %%rax, %[t1]\n\t"  \
+	"adoxq %%rax, %[t0]\n\t"           \
+	"adcxq %[t2], %[t1]\n\t"           \
+	"mulxq 16(%[a]), %%rax, %[t2]\n\t" \
+	"adoxq %%rax, %[t1]\n\t"           \
+	"adcxq %[t3], %[t2]\n\t"           \
+	"mulxq 24(%[a]), %%rax, %[t3]\n\t" \
+	"adoxq %%rax, %[t2]\n\t"           \
+	"movl $0, %%eax\n\t"               \
+	"adcxq %%rax, %[t3]\n\t"           \
+	"adoxq %%rax, %[t3]\n\t"
+
+/* w = a * b; w overlaps neither. */
+static inline void
+limbs_mul_adx(uint64_t w[static 8], const uint64_t a[static 4],
+    const uint64_t b[static 4])
+{
+	uint64_t t0, t1, t2, t3, h;
+
+	__asm__("movq (%[b]), %%rdx\n\t"
+		"mulxq (%[a]), %[h], %[t0]\n\t"
+		"movq %[h], (%[w])\n\t"
+		"mulxq 8(%[a]), %%rax, %[t1]\n\t"
+		"addq %%rax, %[t0]\n\t"
+		"mulxq 16(%[a]), %%rax, %[t2]\n\t"
+		"adcq %%rax, %[t1]\n\t"
+		"mulxq 24(%[a]), %%rax, %[t3]\n\t"
+		"adcq %%rax, %[t2]\n\t"
+		"adcq $0, %[t3]\n\t"
+		/* clang-format off */
+		ADX_WIDE_ROW(1) ADX_WIDE_ROW(2) ADX_WIDE_ROW(3)
+		"movq %[t0], 32(%[w])\n\t"
+		"movq %[t1], 40(%[w])\n\t"
+		"movq %[t2], 48(%[w])\n\t"
+		"movq %[t3], 56(%[w])\n\t"
+		/* clang-format on */
+		: [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2),
+		[t3] "=&r"(t3), [h] "=&r"(h), "=m"(*(limbs8_t *)w)
+		: [a] "r"(a), [b] "r"(b), [w] "r"(w), "m"(*(const limbs4_t *)a),
+		"m"(*(const limbs4_t *)b)
+		: "rax", "rdx", "cc");
+}
+
+static inline void
+mont_redc_wide_adx(
+    uint64_t r[static 4], const uint64_t w[static 8], const struct modulus *m)
+{
+	uint64_t t0 = w[0], t1 = w[1], t2 = w[2], t3 = w[3], t4, h;
+
+	/* clang-format off */
+	__asm__(ADX_REDUCE "adoxq %%rax, %[t3]\n\t"
+		ADX_REDUCE "adoxq %%rax, %[t3]\n\t"
+		ADX_REDUCE "adoxq %%rax, %[t3]\n\t"
+		ADX_REDUCE "adoxq %%rax, %[t3]\n\t"
+		"addq 32(%[w]), %[t0]\n\t"
+		"adcq 40(%[w]), %[t1]\n\t"
+		"adcq 48(%[w]), %[t2]\n\t"
+		"adcq 56(%[w]), %[t3]\n\t"
+		ADX_REDUCE_ONCE
+		/* clang-format on */
+		: [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2),
+		[t3] "+&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h)
+		: [w] "r"(w), [m] "r"(m), "m"(*(const limbs8_t *)w), "m"(*m)
+		: "rax", "rdx", "cc");
+	r[0] = t0;
+	r[1] = t1;
+	r[2] = t2;
+	r[3] = t3;
+}
+
+#endif
