@@ -33,7 +33,8 @@ SRC_bn254 := constants fp fp2 fr g1 g1_table g2 kernel kernel_adx kernel_c64 \
 UNIT_bn254 := curve field msm pairing tower_adx tower_c64 tower_mpn
 FUZZ_bn254 :=
 
-SRC_hash := blake512 keccak256 poseidon poseidon_constants
+SRC_hash := blake512 keccak256 poseidon poseidon_constants \
+	poseidon_constants52 poseidon_ifma
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 

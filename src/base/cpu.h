@@ -1,8 +1,8 @@
 /* base/cpu.h: what this CPU can do beyond its architecture's base.
  *
  * Code for an extension is compiled into every binary and runs only where this
- * has said yes. A fact about the machine, not state: asked each time, cheap
- * (some 100 ns).
+ * has said yes. A fact about the machine, not state: asked each time, for a
+ * nanosecond.
  */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H

@@ -2,8 +2,10 @@
  * the optimised one, known answers. */
 #include "harness.h"
 
+#include "base/cpu.h"
 #include "base/text.h"
 #include "hash/poseidon.h"
+#include "hash/poseidon_kernels.h"
 
 #define T POSEIDON_T
 #define ROUNDS (POSEIDON_FULL_ROUNDS + POSEIDON_PARTIAL_ROUNDS)
@@ -245,7 +247,75 @@ test_many(void)
 	}
 }
 
+/* The wide kernel's constants are the others, times 2^260. */
+static void
+check_wide_constant(const uint64_t limb[static 5], const fr_t *want)
+{
+	fr_t wide = *want;
+	uint64_t raw[4];
+
+	/* want is x 2^256: sixteen times that is x 2^260. */
+	for (unsigned i = 0; i < 4; i++)
+		fr_dbl(&wide, &wide);
+	raw[0] = limb[0] | limb[1] << 52;
+	raw[1] = limb[1] >> 12 | limb[2] << 40;
+	raw[2] = limb[2] >> 24 | limb[3] << 28;
+	raw[3] = limb[3] >> 36 | limb[4] << 16;
+	CHECK_MEM(raw, wide.l, sizeof(raw));
+	for (unsigned i = 0; i < 5; i++)
+		CHECK(limb[i] >> 52 == 0);
+}
+
+static void
+test_wide_constants(void)
+{
+	const struct poseidon_constants *k = &poseidon_constants;
+	const struct poseidon_constants52 *w = &poseidon_constants52;
+
+	for (unsigned i = 0; i < 81; i++)
+		check_wide_constant(w->c[i], &k->c[i]);
+	for (unsigned i = 0; i < 285; i++)
+		check_wide_constant(w->s[i], &k->s[i]);
+	for (unsigned i = 0; i < 9; i++) {
+		check_wide_constant(w->m[i / 3][i % 3], &k->m[i / 3][i % 3]);
+		check_wide_constant(w->p[i / 3][i % 3], &k->p[i / 3][i % 3]);
+	}
+}
+
+/* The wide kernel against the other, with the ends of the field in every lane
+ * and at random. */
+static void
+test_wide(void)
+{
+	fr_t in[2 * POSEIDON_LANES], out[POSEIDON_LANES], want, edge[5];
+
+	if (!cpu_has_ifma()) {
+		printf("    this processor has no IFMA\n");
+		return;
+	}
+	edge[0] = fr_zero;
+	edge[1] = fr_one;
+	fr_neg(&edge[2], &fr_one);
+	/* In memory: the largest limbs there are, and the smallest but one. */
+	fr_sub(&edge[3], &fr_zero, &(fr_t){{1, 0, 0, 0}});
+	edge[4] = (fr_t){{1, 0, 0, 0}};
+	for (unsigned round = 0; round < 400; round++) {
+		for (unsigned i = 0; i < 2 * POSEIDON_LANES; i++) {
+			random_element(&in[i]);
+			if (round < 100)
+				in[i] = edge[test_random() % 5];
+		}
+		poseidon_ifma_eight(out, in);
+		for (unsigned i = 0; i < POSEIDON_LANES; i++) {
+			poseidon_pair(&want, &in[2 * i], &in[2 * i + 1]);
+			CHECK_MEM(&out[i], &want, sizeof(want));
+		}
+	}
+}
+
 TESTS({"poseidon: constants from the Grain LFSR", test_grain},
     {"poseidon: optimised form equals the plain one", test_against_plain},
     {"poseidon: known answers", test_known},
-    {"poseidon: many at once", test_many})
+    {"poseidon: many at once", test_many},
+    {"poseidon: the wide kernel's constants", test_wide_constants},
+    {"poseidon: the wide kernel", test_wide})
