@@ -1,6 +1,7 @@
 # Postern. `make help` lists the targets.
 #
-#   make SAN=address|undefined|thread|memory   a build with that sanitizer
+#   make SAN=address|undefined|thread|memory   a build with that sanitizer (or
+#                                              two: SAN=address,undefined)
 #   make VERIFY=1                              with the checks of base/verify.h
 #   make CC=clang V=1                          another compiler; show commands
 #
@@ -96,6 +97,8 @@ FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
 FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
+# Unit tests in which several threads meet.
+THREADED := journal local_store pool prove zkey
 # bench/bench_NAME.c
 BENCH := gate sphinx
 
@@ -130,17 +133,17 @@ WARN += -Wlogical-op -Wduplicated-cond -Wduplicated-branches \
 	-Wstack-usage=16384
 endif
 
-ifeq ($(SAN),none)
-else ifeq ($(SAN),address)
-SANFLAGS := -fsanitize=address -fno-omit-frame-pointer
-else ifeq ($(SAN),undefined)
-SANFLAGS := -fsanitize=undefined -fno-sanitize-recover=all
-else ifeq ($(SAN),thread)
-SANFLAGS := -fsanitize=thread
-else ifeq ($(SAN),memory)
-SANFLAGS := -fsanitize=memory -fsanitize-memory-track-origins
-else
-$(error SAN=$(SAN) is not one of none, address, undefined, thread, memory)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+SANS := $(filter-out none,$(subst $(comma), ,$(SAN)))
+ifneq ($(filter-out address undefined thread memory,$(SANS)),)
+$(error SAN=$(SAN) is not made of none, address, undefined, thread, memory)
+endif
+SANFLAGS := $(if $(SANS),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer)
+ifneq ($(filter memory,$(SANS)),)
+SANFLAGS += -fsanitize-memory-track-origins
 endif
 ifneq ($(SAN),none)
 # Sanitizers bring their own checks; fortify hides reads from them, and their
@@ -153,7 +156,7 @@ WARN += -Wno-maybe-uninitialized
 endif
 endif
 
-CONFIG := $(if $(CLANG),clang,gcc)$(if $(filter-out none,$(SAN)),-$(SAN))$(if \
+CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
 	$(filter 1,$(VERIFY)),-verify)$(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
@@ -241,12 +244,17 @@ fuzz-replay: $(REPLAY_BIN) ## run the committed corpus through each harness
 programs: $(B)/postern $(UNIT_BIN) $(REPLAY_BIN)
 list-programs:
 	@printf '%s\n' $(UNIT_BIN) $(REPLAY_BIN)
+list-threaded:
+	@printf '%s\n' $(THREADED:%=$(B)/tests/test_%)
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, symbols
 	@tests/run $(UNIT_BIN) $(REPLAY_BIN) tests/lint/layers tests/lint/symbols
 
 test: deps-test ## install what is missing and run every test
 	@tests/all
+
+check-all: deps-test ## ... in every build, and the long ones
+	@tests/all --everything
 
 # One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
 # goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus
@@ -358,8 +366,8 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-programs check clean demo deps deps-demo deps-test \
-	format fuzz-replay help install layers list-programs programs run sizes \
+.PHONY: all bench bench-programs check check-all clean demo deps deps-demo deps-test \
+	format fuzz-replay help install layers list-programs list-threaded programs run sizes \
 	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%)
 .SECONDARY:
 
