@@ -87,7 +87,7 @@ SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_com
 	memory metrics option option_table policy privilege roll session \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log metrics
-FUZZ_daemon :=
+FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
 	crew ctl daemon_args group https identity identity_load member_file mint mix \

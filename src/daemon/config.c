@@ -90,7 +90,7 @@ next_line(char *out, int cap, void *stream)
 	while (len > 0 &&
 	    (s[len - 1] == '\r' || s[len - 1] == ' ' || s[len - 1] == '\t'))
 		len--;
-	if (!line_is_sound(r, s, len) || *s == '#' || *s == ';')
+	if (!line_is_sound(r, s, len) || (len > 0 && (*s == '#' || *s == ';')))
 		len = 0;
 	if (len > room) {
 		findings_add(r->findings, FINDING_ERROR, here(r),

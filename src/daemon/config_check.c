@@ -207,11 +207,10 @@ check_epoch(const struct check *k)
 	if (realm == NULL)
 		return;
 	size_t len = strlen(realm);
-	for (size_t i = 0; i < len; i++) {
-		if (realm[i] < 0x20 || realm[i] > 0x7e)
-			len = REALM_MAX + 1;
-	}
-	if (len > REALM_MAX)
+	bool printable = true;
+	for (size_t i = 0; i < len; i++)
+		printable &= realm[i] >= 0x20 && realm[i] <= 0x7e;
+	if (len > REALM_MAX || !printable)
 		findings_add(k->f, FINDING_ERROR,
 		    place_of(k, "gateway", "realm"),
 		    "use at most 64 printable ASCII characters",
