@@ -1,5 +1,6 @@
 /* From a count to a tunnel. */
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/log.h"
 #include "daemon/session_impl.h"
@@ -224,6 +225,10 @@ session_dialed(void *gateway, handle_t who, enum status status, int fd, ip_t ip)
 	if (s == NULL || s->state != SESSION_CONNECT) {
 		/* A dial that was cancelled is not told of. */
 		LOG(EV_INTERNAL, log_words(KEY_WHAT, "a dial for nobody"));
+		if (status == ST_OK) {
+			close(fd);
+			dialer_leave(g->dialer, ip);
+		}
 		return;
 	}
 	s->dial = (handle_t){0};

@@ -1,35 +1,139 @@
 #include "daemon/tor_link.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/wipe.h"
+#include "daemon/files.h"
+#include "daemon/log.h"
+
 struct tor_link {
-	struct control_info info;
+	struct gateway *gateway;
+	struct control *control;
+	/* As last logged. */
+	enum control_state state;
+	enum status why_down;
 };
 
-enum status
-tor_link_new(struct tor_link **t, struct gateway *g, struct findings *f)
+static void
+changed(void *arg)
 {
-	*t = NULL;
-	if (g->config->tor.control != NULL)
-		findings_add(f, FINDING_WARNING,
-		    config_place(g->config, NULL, "tor", "control"),
-		    "take it out", "the control port is not used yet");
-	return ST_OK;
+	struct tor_link *t = arg;
+	const struct control_info *info = control_info(t->control);
+	bool was_up = t->state == CONTROL_UP;
+
+	if (info->state == CONTROL_UP && !was_up)
+		LOG(EV_TOR_CONNECTED, log_words(KEY_VERSION, info->version));
+	else if (info->state == CONTROL_DOWN &&
+	    (was_up || info->why_down != t->why_down))
+		LOG(EV_TOR_LOST, log_status(KEY_CAUSE, info->why_down));
+	t->state = info->state;
+	t->why_down = info->why_down;
+}
+
+static void
+restarted(void *arg)
+{
+	struct tor_link *t = arg;
+
+	circuits_forget(&t->gateway->circuits);
+	log_plain(EV_TOR_RESTARTED);
+}
+
+static const struct control_ops ops = {
+    .changed = changed,
+    .restarted = restarted,
+};
+
+/* Read the control port's password, if there is one. */
+static enum status
+read_password(
+    char **password, size_t *len, const struct config *c, struct findings *f)
+{
+	const char *path = c->tor.password_file;
+	enum status st;
+
+	*password = NULL;
+	*len = 0;
+	if (path == NULL)
+		return ST_OK;
+	st = file_load(password, len, path, 1024, FILE_OWNER);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR,
+		    config_place(c, NULL, "tor", "password_file"),
+		    file_cure(st, FILE_OWNER), "%s: %s", path,
+		    file_problem(st, FILE_OWNER));
+	else
+		(*password)[strcspn(*password, "\r\n")] = '\0';
+	return st;
+}
+
+static enum status
+open_control(struct tor_link *t, struct findings *f)
+{
+	const struct config *c = t->gateway->config;
+	struct listener_config address = {0};
+	struct control_config cc = {.ops = &ops, .arg = t};
+	char path[108], onion[ONION_LENGTH + 1], *password;
+	size_t len;
+	enum status st = read_password(&password, &len, c, f);
+
+	if (st == ST_OK)
+		st = listener_parse(&address, path, span_str(c->tor.control));
+	if (address.kind == LISTEN_UNIX)
+		cc.path = path;
+	else
+		cc.at = address.at;
+	cc.password = password;
+	/* Tor knows a service by its address without the ".onion". */
+	memcpy(onion, t->gateway->onion, sizeof(onion));
+	onion[strcspn(onion, ".")] = '\0';
+	cc.onion = onion[0] != '\0' ? onion : NULL;
+	if (st == ST_OK)
+		st = control_new(&t->control, t->gateway->loop, &cc);
+	if (password != NULL)
+		wipe(password, len);
+	free(password);
+	return st;
+}
+
+enum status
+tor_link_new(struct tor_link **out, struct gateway *g, struct findings *f)
+{
+	struct tor_link *t;
+	enum status st;
+
+	*out = NULL;
+	if (g->config->tor.control == NULL)
+		return ST_OK;
+	if ((t = calloc(1, sizeof(*t))) == NULL)
+		return ST_NO_MEMORY;
+	t->gateway = g;
+	st = open_control(t, f);
+	*out = t;
+	if (st != ST_OK)
+		tor_link_free(out);
+	return st;
 }
 
 void
 tor_link_free(struct tor_link **t)
 {
+	if (*t != NULL)
+		control_free(&(*t)->control);
+	free(*t);
 	*t = NULL;
 }
 
 void
 tor_link_close_circuit(struct tor_link *t, uint32_t id)
 {
-	(void)t;
-	(void)id;
+	if (t != NULL && control_close_circuit(t->control, id) == ST_OK)
+		log_plain(EV_CIRCUIT_CLOSED);
 }
 
 const struct control_info *
 tor_link_info(const struct tor_link *t)
 {
-	return t != NULL ? &t->info : NULL;
+	return t != NULL ? control_info(t->control) : NULL;
 }

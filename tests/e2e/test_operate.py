@@ -545,6 +545,77 @@ def test_check_beside_a_running_gateway():
         check(finds(said, "note", "control", "is running"), said)
 
 
+# --- tor ----------------------------------------------------------------------
+
+
+class OfflineTor:
+    """A real tor that makes no connection, for its control port."""
+
+    def __init__(self, where):
+        self.where = where
+        self.control = where / "control.sock"
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["tor", "-f", "/dev/null", "--quiet", "--ignore-missing-torrc",
+             "--DataDirectory", str(self.where / "data"), "--SocksPort", "0",
+             "--DisableNetwork", "1", "--ControlSocket",
+             f"unix:{self.control}", "--CookieAuthentication", "1"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(self.control.exists, 20, "tor's control socket")
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.control.unlink(missing_ok=True)
+
+
+def test_tors_control_port():
+    """Its state is known, its loss and its restart are noticed, and the gateway
+    needs neither."""
+    with folder() as where, Server(echo) as site:
+        os.chmod(where, 0o700)
+        tor = OfflineTor(where)
+        tor.start()
+        try:
+            config = configuration(
+                where, site.port, tor={"control": f"unix:{tor.control}"},
+                gateway={"proxy_line": "required"},
+                limits={"circuit_failures": 1})
+            with Gateway(where, config) as g:
+                g.where = where
+                wait_until(lambda: g.metric("postern_tor_up") == 1, 20, "up")
+                check("tor_connected" in g.log())
+                said = json.loads(ctl(g, "--json", "status"))["result"]["tor"]
+                equal(said["up"], True)
+                check(re.match(r"0\.4\.", said["version"]), said)
+                check("tor         up" in ctl(g, "status"))
+
+                def on(circuit, token):
+                    with g.client() as c:
+                        c.send(f"PROXY TCP6 fc00:dead:beef:4dad::0:"
+                               f"{circuit:x} ::1 {circuit} 80\r\n")
+                        return c.connect(f"127.0.0.1:{site.port}", token)
+                # A circuit that is cut off is told to tor as well.
+                forged = token_of(dict(V.proof("member 0"),
+                                       nullifier=V.nullifier("member 1")))
+                equal([on(5, forged).code for _ in range(3)], [407, 407, 429])
+                check("circuit_closed" in g.log())  # as far as we can do
+                tor.stop()
+                wait_until(lambda: g.metric("postern_tor_up") == 0, 10, "down")
+                check("tor_lost" in g.log())
+                equal(on(6, V.token("member 0")).code, 200)
+                tor.start()
+                wait_until(lambda: g.metric("postern_tor_up") == 1, 20, "up")
+                wait_until(lambda: "tor_restarted" in g.log(), 5)
+                # Number 5 is somebody else now.
+                equal(on(5, V.token("member 1")).code, 200)
+                equal(g.stop(), 0)
+        finally:
+            tor.stop()
+
+
 # --- the log ------------------------------------------------------------------
 
 
