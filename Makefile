@@ -41,7 +41,7 @@ FUZZ_hash :=
 
 SRC_groth16 := ntt prove verify zkey
 UNIT_groth16 := groth16 zkey
-FUZZ_groth16 :=
+FUZZ_groth16 := zkey
 
 SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
 	keys_data members points proof_json prove statement token verify vkey_json \

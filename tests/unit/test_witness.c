@@ -28,13 +28,16 @@ fixture_new(void)
 	return f;
 }
 
-/* As number() of tests/vectors/make-witness. */
+/* As number() of tests/vectors/make-witness, whose seed this is. */
+static char seed[32];
+
 static void
 number(uint8_t out[static 32], unsigned line, const char *name)
 {
-	char label[64];
+	char label[96];
 
-	snprintf(label, sizeof(label), "postern/witness %u %s", line, name);
+	snprintf(
+	    label, sizeof(label), "postern/witness %s %u %s", seed, line, name);
 	crypto_hash_sha256(out, (const uint8_t *)label, strlen(label));
 	for (unsigned i = 32; i-- > 0;)
 		out[i] = (uint8_t)(out[i] >> 3 | (i > 0 ? out[i - 1] << 5 : 0));
@@ -90,10 +93,15 @@ static void
 test_official(void)
 {
 	struct fixture *f = fixture_new();
-	char *text = test_read_file("vectors/witness.txt", NULL), *at = text;
+	/* tests/js/test_witness names a file of its own. */
+	const char *other = getenv("WITNESS_VECTORS");
+	char *text =
+	    test_read_file(other != NULL ? other : "vectors/witness.txt", NULL);
+	char *at = strchr(text, '\n') + 1;
 	unsigned line = 0, depths = 0, depth, index;
 	enum witness_refusal why;
 
+	CHECK_INT(sscanf(text, "%31s", seed), 1);
 	for (char *next; (next = strchr(at, '\n')) != NULL; at = next + 1) {
 		char secret[65], want[65], got[65];
 		unsigned long long bits;
@@ -111,8 +119,11 @@ test_official(void)
 		if (depth > depths)
 			depths = depth;
 	}
-	CHECK_INT(depths, SEMAPHORE_DEPTH_MAX);
-	CHECK_INT(line, 6 * SEMAPHORE_DEPTH_MAX);
+	CHECK(line > 0);
+	if (other == NULL) {
+		CHECK_INT(depths, SEMAPHORE_DEPTH_MAX);
+		CHECK_INT(line, 6 * SEMAPHORE_DEPTH_MAX);
+	}
 	free(text);
 	free(f);
 }
