@@ -3,6 +3,7 @@
 #   make SAN=address|undefined|thread|memory   a build with that sanitizer (or
 #                                              two: SAN=address,undefined)
 #   make VERIFY=1                              with the checks of base/verify.h
+#   make CTIME=1                               for valgrind: see base/ctime.h
 #   make CC=clang V=1                          another compiler; show commands
 #
 # Each combination has its own folder in build/, so that they never mix.
@@ -10,6 +11,7 @@
 CC := gcc
 SAN := none
 VERIFY := 0
+CTIME := 0
 V := 0
 PREFIX := /usr/local
 DESTDIR :=
@@ -106,7 +108,7 @@ BENCH := gate sphinx
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm
+DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm valgrind
 
 # --- flags -------------------------------------------------------------------
 
@@ -157,10 +159,12 @@ endif
 endif
 
 CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
-	$(filter 1,$(VERIFY)),-verify)$(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
+	$(filter 1,$(VERIFY)),-verify)$(if $(filter 1,$(CTIME)),-ctime)$(if \
+	$(filter-out x86_64,$(ARCH)),-$(ARCH))
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
-	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS)
+	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS) \
+	$(if $(filter 1,$(CTIME)),-DCTIME_BUILD)
 LDFLAGS := $(HARDEN_LD) $(SANFLAGS)
 
 ifeq ($(V),0)
@@ -255,6 +259,27 @@ test: deps-test ## install what is missing and run every test
 
 check-all: deps-test ## ... in every build, and the long ones
 	@tests/all --everything
+
+# tests/ctime/ctime_NAME.c, each run under valgrind by tests/ctime/test_ctime.
+CTIME_TESTS := prove
+CTIME_BIN := $(CTIME_TESTS:%=$(B)/tests/ctime_%)
+
+$(B)/tests/%.o: tests/ctime/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(TEST_CFLAGS) -c -o $@ $<
+
+$(CTIME_BIN): $(B)/tests/ctime_%: $(B)/tests/ctime_%.o $(B)/tests/harness.o \
+		$(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+ctime-programs: $(CTIME_BIN)
+list-ctime:
+	@printf '%s\n' $(CTIME_BIN)
+
+check-ctime: ## no branch and no address depends on a secret (valgrind)
+	@tests/run tests/ctime/test_ctime
 
 # One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
 # goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus

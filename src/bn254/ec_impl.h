@@ -338,6 +338,50 @@ ECJ(add_complete)(ECJ_T *r, const ECJ_T *a, const ECJ_T *b)
 	EF(add)(&r->z, &s, &t0);
 }
 
+/* (X, Y, Z) = (x / z^2, y / z^3) as (X Z, Y, Z^3); infinity is (0, 1, 0), for
+ * any a with z = 0. */
+static void
+ECJ(to_homogeneous)(ECJ_T *r, const ECJ_T *a)
+{
+	const bool infinity = ECJ(is_infinity)(a);
+	EF_T z;
+
+	EF(sqr)(&z, &a->z);
+	EF(mul)(&r->x, &a->x, &a->z);
+	r->y = a->y;
+	EF(mul)(&r->z, &z, &a->z);
+	EF(cmov)(&r->y, &EF(one), infinity);
+}
+
+/* And back: (X Z, Y Z^2, Z). */
+static void
+ECJ(from_homogeneous)(ECJ_T *r, const ECJ_T *a)
+{
+	const bool infinity = ECJ(is_infinity)(a);
+	EF_T z = a->z, zz;
+	ECJ_T t;
+
+	EF(sqr)(&zz, &z);
+	EF(mul)(&r->x, &a->x, &z);
+	EF(mul)(&r->y, &a->y, &zz);
+	r->z = z;
+	ECJ(set_infinity)(&t);
+	ECJ(cmov)(r, &t, infinity);
+}
+
+void
+ECJ(add)(ECJ_T *r, const ECJ_T *a, const ECJ_T *b)
+{
+	ECJ_T p, q;
+
+	ECJ(to_homogeneous)(&p, a);
+	ECJ(to_homogeneous)(&q, b);
+	ECJ(add_complete)(&p, &p, &q);
+	ECJ(from_homogeneous)(r, &p);
+	wipe(&p, sizeof(p));
+	wipe(&q, sizeof(q));
+}
+
 /* Four bits at a time, each a complete addition of a table entry that is
  * picked by reading all of them. */
 void
@@ -345,13 +389,9 @@ ECJ(mul)(ECJ_T *r, const ECJ_T *a, const uint64_t k[static 4])
 {
 	ECJ_T table[16], acc, t;
 
-	/* Into homogeneous coordinates: (X Z, Y, Z^3); infinity is (0, 1, 0). */
 	table[0].x = table[0].z = EF(zero);
 	table[0].y = EF(one);
-	EF(mul)(&table[1].x, &a->x, &a->z);
-	table[1].y = a->y;
-	EF(sqr)(&table[1].z, &a->z);
-	EF(mul)(&table[1].z, &table[1].z, &a->z);
+	ECJ(to_homogeneous)(&table[1], a);
 	for (int i = 2; i < 16; i++)
 		ECJ(add_complete)(&table[i], &table[i - 1], &table[1]);
 	acc = table[0];
@@ -365,13 +405,7 @@ ECJ(mul)(ECJ_T *r, const ECJ_T *a, const uint64_t k[static 4])
 			ECJ(cmov)(&t, &table[j], value_barrier(j ^ digit) == 0);
 		ECJ(add_complete)(&acc, &acc, &t);
 	}
-	/* And back: (X Z, Y Z^2, Z). */
-	EF(mul)(&r->x, &acc.x, &acc.z);
-	EF(sqr)(&t.z, &acc.z);
-	EF(mul)(&r->y, &acc.y, &t.z);
-	r->z = acc.z;
-	ECJ(from_affine)(&t, &EC(infinity));
-	ECJ(cmov)(r, &t, ECJ(is_infinity)(&acc));
+	ECJ(from_homogeneous)(r, &acc);
 	wipe(table, sizeof(table));
 	wipe(&t, sizeof(t));
 	wipe(&acc, sizeof(acc));

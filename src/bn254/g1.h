@@ -76,6 +76,9 @@ g1j_to_affine_many(g1_t *r, fp_t *scratch, const g1j_t *a, size_t n) NONNULL;
 void g1j_dbl(g1j_t *r, const g1j_t *a) NONNULL;
 void g1j_add_var(g1j_t *r, const g1j_t *a, const g1j_t *b) NONNULL;
 
+/* The same in constant time, whatever the points are; twice the price. */
+void g1j_add(g1j_t *r, const g1j_t *a, const g1j_t *b) NONNULL;
+
 /* r = a + b, b affine. */
 void g1j_madd_var(g1j_t *r, const g1j_t *a, const g1_t *b) NONNULL;
 

@@ -84,6 +84,9 @@ void twistj_to_affine_many(
 
 void twistj_dbl(twistj_t *r, const twistj_t *a) NONNULL;
 void twistj_add_var(twistj_t *r, const twistj_t *a, const twistj_t *b) NONNULL;
+
+/* The same in constant time, for points of G2 or any others of odd order. */
+void twistj_add(twistj_t *r, const twistj_t *a, const twistj_t *b) NONNULL;
 void twistj_madd_var(twistj_t *r, const twistj_t *a, const twist_t *b) NONNULL;
 
 /* r = k a; K is below 2^256. The first is constant time in k and a. */

@@ -79,7 +79,7 @@ slow_g1(g1j_t *r, const struct msm_terms *t)
 		}
 		g1j_from_affine(&q, &p);
 		g1j_mul(&q, &q, t->scalars[t->index[i]]);
-		g1j_add_var(r, r, &q);
+		g1j_add(r, r, &q);
 	}
 }
 
@@ -98,7 +98,7 @@ slow_g2(twistj_t *r, const struct msm_terms *t)
 		}
 		twistj_from_affine(&q, &p);
 		twistj_mul(&q, &q, t->scalars[t->index[i]]);
-		twistj_add_var(r, r, &q);
+		twistj_add(r, r, &q);
 	}
 }
 

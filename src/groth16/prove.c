@@ -11,7 +11,7 @@ size_t
 groth16_pk_size(const struct zkey *key)
 {
 	return (size_t)key->domain * (sizeof(fr_t) + sizeof(uint32_t)) +
-	    4 * (size_t)key->n_vars * sizeof(uint32_t);
+	    3 * (size_t)key->n_vars * sizeof(uint32_t);
 }
 
 /* List the points that are not infinity: N of SIZE bytes, point i belonging to
@@ -46,8 +46,7 @@ groth16_pk_init(struct groth16_pk *pk, const struct zkey *key,
 	pk->kernel = kernel != NULL ? kernel : msm_kernel_nth(0);
 	ntt_table_init(&pk->ntt, powers, key->domain_log);
 	list_terms(&pk->a, &next, key->a, ZKEY_G1_SIZE, n, 0, is_bit);
-	list_terms(&pk->b1, &next, key->b1, ZKEY_G1_SIZE, n, 0, is_bit);
-	list_terms(&pk->b2, &next, key->b2, ZKEY_G2_SIZE, n, 0, is_bit);
+	list_terms(&pk->b, &next, key->b2, ZKEY_G2_SIZE, n, 0, is_bit);
 	list_terms(
 	    &pk->c, &next, key->c, ZKEY_G1_SIZE, private, n - private, is_bit);
 	list_terms(&pk->h, &next, key->h, ZKEY_G1_SIZE, key->domain, 0, NULL);
@@ -86,8 +85,8 @@ enum part_kind {
 	PART_NTT,
 	PART_BLIND,
 	PART_A,
-	PART_B1,
-	PART_B2,
+
+	PART_B,
 	PART_C,
 	PART_H
 };
@@ -103,15 +102,14 @@ struct part {
 struct job {
 	const struct groth16_pk *pk;
 	const uint64_t (*w)[4];
-	fr_t r, s, rs;
+	fr_t s, t;
 	fr_t *a, *b, *c; /* rows, then values at the odd powers */
 	uint64_t (*h)[4]; /* the quotient's, as scalars */
 	struct part *parts;
 	size_t n_parts;
 	atomic_size_t next; /* part to be taken */
 	atomic_uint transformed; /* of a, b and c */
-	g1j_t r_delta, s_delta, rs_delta; /* PART_BLIND */
-	twistj_t s_delta2;
+	twistj_t t_delta; /* PART_BLIND */
 	uint8_t *scratch; /* MSM_MEMORY for each thread */
 };
 
@@ -133,7 +131,7 @@ static size_t
 cut(struct part *p, enum part_kind kind, const struct groth16_terms *t,
     const uint8_t *points, const uint64_t (*scalars)[4], unsigned width)
 {
-	size_t size = kind == PART_B2 ? SLICE_G2 : SLICE_G1, count = 0;
+	size_t size = kind == PART_B ? SLICE_G2 : SLICE_G1, count = 0;
 
 	for (unsigned bit = 0; bit < 2; bit++) {
 		size_t n = slices(t->n[bit], size, width);
@@ -166,9 +164,9 @@ list_parts(struct part *p, const struct groth16_pk *pk, struct job *job,
 		const struct groth16_terms *t;
 		const uint8_t *points;
 		const uint64_t (*scalars)[4];
-	} sums[] = {{PART_B2, &pk->b2, z->b2, w}, {PART_A, &pk->a, z->a, w},
+	} sums[] = {{PART_B, &pk->b, z->b2, w}, {PART_A, &pk->a, z->a, w},
 	    {PART_C, &pk->c, z->c, w != NULL ? w + z->n_public + 1 : NULL},
-	    {PART_B1, &pk->b1, z->b1, w}, {PART_H, &pk->h, z->h, h}};
+	    {PART_H, &pk->h, z->h, h}};
 	size_t n = 4;
 
 	if (p != NULL) {
@@ -184,30 +182,14 @@ list_parts(struct part *p, const struct groth16_pk *pk, struct job *job,
 }
 
 static void
-g1_times(g1j_t *r, const g1_t *p, const fr_t *k)
-{
-	uint64_t limbs[4];
-	g1j_t t;
-
-	fr_to_limbs(limbs, k);
-	g1j_from_affine(&t, p);
-	g1j_mul(r, &t, limbs);
-	wipe(limbs, sizeof(limbs));
-}
-
-static void
 blind(struct job *job)
 {
-	const struct zkey *z = job->pk->key;
 	uint64_t limbs[4];
-	twistj_t t;
+	twistj_t delta;
 
-	g1_times(&job->r_delta, &z->delta1, &job->r);
-	g1_times(&job->s_delta, &z->delta1, &job->s);
-	g1_times(&job->rs_delta, &z->delta1, &job->rs);
-	fr_to_limbs(limbs, &job->s);
-	twistj_from_affine(&t, &z->vk.delta.point);
-	twistj_mul(&job->s_delta2, &t, limbs);
+	fr_to_limbs(limbs, &job->t);
+	twistj_from_affine(&delta, &job->pk->key->vk.delta.point);
+	twistj_mul(&job->t_delta, &delta, limbs);
 	wipe(limbs, sizeof(limbs));
 }
 
@@ -242,14 +224,13 @@ do_part(struct job *job, struct part *p, void *scratch)
 	case PART_BLIND:
 		blind(job);
 		break;
-	case PART_B2:
+	case PART_B:
 		msm_g2(&p->sum2, job->pk->kernel, &p->terms, scratch);
 		break;
 	case PART_H:
 		quotient(job, &p->terms);
 		/* fall through */
 	case PART_A:
-	case PART_B1:
 	case PART_C:
 		msm_g1(&p->sum, job->pk->kernel, &p->terms, scratch);
 		break;
@@ -299,58 +280,53 @@ groth16_prove_memory(const struct groth16_pk *pk, unsigned width)
 	return lay_out(NULL, pk, NULL, width);
 }
 
-static void
-add_affine(g1j_t *sum, const g1_t *p)
-{
-	g1j_madd_var(sum, sum, p);
-}
-
 /* Put the parts together. */
 static void
 join(struct groth16_proof *out, const struct job *job)
 {
 	const struct zkey *z = job->pk->key;
-	g1j_t a = job->r_delta, b1 = job->s_delta, c, t;
-	twistj_t b = job->s_delta2;
+	g1j_t a, c, ta;
+	twistj_t b;
 	uint64_t limbs[4];
+	fr_t inverse;
 
-	g1j_neg(&c, &job->rs_delta);
+	g1j_from_affine(&a, &z->vk.alpha);
+	g1j_set_infinity(&c);
+	twistj_from_affine(&b, &z->vk.beta.point);
+	twistj_add(&b, &b, &job->t_delta);
 	for (size_t i = 0; i < job->n_parts; i++) {
 		const struct part *p = &job->parts[i];
-		if (p->kind == PART_B2)
-			twistj_add_var(&b, &b, &p->sum2);
+		if (p->kind == PART_B)
+			twistj_add(&b, &b, &p->sum2);
 		else if (p->kind == PART_A)
-			g1j_add_var(&a, &a, &p->sum);
-		else if (p->kind == PART_B1)
-			g1j_add_var(&b1, &b1, &p->sum);
+			g1j_add(&a, &a, &p->sum);
 		else if (p->kind == PART_C || p->kind == PART_H)
-			g1j_add_var(&c, &c, &p->sum);
+			g1j_add(&c, &c, &p->sum);
 	}
-	add_affine(&a, &z->vk.alpha);
-	add_affine(&b1, &z->beta1);
-	twistj_madd_var(&b, &b, &z->vk.beta.point);
+	fr_to_limbs(limbs, &job->t);
+	g1j_mul(&ta, &a, limbs);
+	g1j_add(&c, &c, &ta);
 	fr_to_limbs(limbs, &job->s);
-	g1j_mul(&t, &a, limbs);
-	g1j_add_var(&c, &c, &t);
-	fr_to_limbs(limbs, &job->r);
-	g1j_mul(&t, &b1, limbs);
-	g1j_add_var(&c, &c, &t);
+	twistj_mul(&b, &b, limbs);
+	fr_inv(&inverse, &job->s);
+	fr_to_limbs(limbs, &inverse);
+	g1j_mul(&a, &a, limbs);
 	g1j_to_affine(&out->a, &a);
 	twistj_to_affine(&out->b, &b);
 	g1j_to_affine(&out->c, &c);
 	wipe(limbs, sizeof(limbs));
+	wipe(&inverse, sizeof(inverse));
 }
 
 void
 groth16_prove(struct groth16_proof *out, const struct groth16_pk *pk,
-    const uint64_t (*w)[4], const fr_t *r, const fr_t *s, void *memory,
+    const uint64_t (*w)[4], const fr_t *s, const fr_t *t, void *memory,
     const struct runner *runner)
 {
 	const unsigned width = runner != NULL ? runner->width : 1;
-	struct job job = {.pk = pk, .w = w, .r = *r, .s = *s};
+	struct job job = {.pk = pk, .w = w, .s = *s, .t = *t};
 
 	lay_out(&job, pk, memory, width);
-	fr_mul(&job.rs, r, s);
 	atomic_init(&job.next, 0);
 	atomic_init(&job.transformed, 0);
 	evaluate_rows(job.a, job.b, pk->key, w);

@@ -4,10 +4,9 @@
  * 2016; ePrint 2016/260, section 3.2), with the proving key of zkey.h and a
  * witness w that satisfies its circuit:
  *
- *   A = alpha + sum of w[i] A[i] + r delta
- *   B = beta + sum of w[i] B[i] + s delta           in G2, and B1 in G1
- *   C = sum of w[i] C[i] over private i + sum of h[j] H[j] + s A + r B1
- *       - r s delta
+ *   A0 = alpha + sum of w[i] A[i]
+ *   B0 = beta + sum of w[i] B[i]
+ *   C0 = sum of w[i] C[i] over private i + sum of h[j] H[j]
  *
  * where h are the values of (Aw)(Bw) - Cw at the odd powers of the 2n-th root
  * of unity, the points H having been made for them (so no division by the
@@ -15,7 +14,19 @@
  * powers: a witness that satisfies the circuit is taken for granted. Verify
  * the proof, if it should not.
  *
- * The witness, r and s are secret, and everything here is constant time in
+ * That is Groth's proof with r = s = 0, and it is made blind as anybody can
+ * re-randomise a proof (Bellare, Fuchsbauer and others, see Baghery, Kohlweiss,
+ * Siim, Volkhov, "Another look at extraction and randomization of Groth's
+ * zk-SNARK", ePrint 2020/811, section 3): with s and t uniform, s not 0,
+ *
+ *   A = A0 / s    B = s (B0 + t delta)    C = C0 + t A0
+ *
+ * A and B are uniform and independent (A is not infinity), and C is what the
+ * equation then asks for: the distribution of Groth's own proofs. His blinding
+ * needs B0 in G1 as well, a sum of its own; this one leaves a fifth of the
+ * points of a key out.
+ *
+ * The witness, s and t are secret, and everything here is constant time in
  * them, as msm.h says it. Which signals are bits is a public property of the
  * circuit. A key is read only: any number of threads may prove with it.
  */
@@ -37,7 +48,7 @@ struct groth16_pk {
 	struct groth16_terms {
 		const uint32_t *index[2]; /* any value; bits */
 		size_t n[2];
-	} a, b1, b2, c, h;
+	} a, b, c, h;
 };
 
 /* Bytes of memory for groth16_pk_init, aligned to 8. */
@@ -55,13 +66,13 @@ size_t
 groth16_prove_memory(const struct groth16_pk *pk, unsigned width) NONNULL;
 
 /* Prove W, KEY's n_vars signals as plain limbs below r.
- * In:      r and s, uniform and never used twice. runner, NULL to stay on
+ * In:      s and t, uniform and never used twice, s not 0. runner, NULL to stay on
  *          this thread. memory, for the runner's width; holds secrets
  *          afterwards, the caller wipes it.
  * Out:     the proof; that its points are not infinity is certain but for a
  *          chance of 2^-250. */
 void groth16_prove(struct groth16_proof *out, const struct groth16_pk *pk,
-    const uint64_t (*w)[4], const fr_t *r, const fr_t *s, void *memory,
+    const uint64_t (*w)[4], const fr_t *s, const fr_t *t, void *memory,
     const struct runner *runner) NONNULL_ARGS(1, 2, 3, 4, 5, 6);
 
 #endif

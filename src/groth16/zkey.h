@@ -10,7 +10,7 @@
  *	    beta2 gamma2 delta1 delta2
  *	3   IC: the verification key's points of the public signals
  *	4   the rows of A and B: records of matrix, row, signal, value * 2^512
- *	5   A, 6 B in G1, 7 B in G2: a point a signal
+ *	5   A, 6 B in G1, 7 B in G2: a point a signal (we need no 6)
  *	8   C: a point a private signal
  *	9   H: a point a row of the domain
  *	10  the ceremony's contributions: not needed

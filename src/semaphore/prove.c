@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctime.h"
 #include "base/wipe.h"
 #include "groth16/prove.h"
 #include "semaphore/codec.h"
@@ -264,6 +265,7 @@ make_witness(struct semaphore_proof *p, struct workspace *ws, uint32_t depth,
 	enum witness_refusal why;
 	enum status st;
 	unsigned index;
+	bool same;
 
 	semaphore_signal_hash(hash, statement->message);
 	fr_from_bytes_mod(&in.message, hash); /* below 2^248 */
@@ -275,7 +277,12 @@ make_witness(struct semaphore_proof *p, struct workspace *ws, uint32_t depth,
 	fr_to_bytes(leaf, &w[WITNESS_LEAF(depth)]);
 	fr_to_bytes(p->root, &w[WITNESS_ROOT]);
 	fr_to_bytes(p->nullifier, &w[WITNESS_NULLIFIER]);
-	if (!equal_ct(leaf, statement->path->leaf, 32))
+	/* Public from here on, but for the leaf. */
+	declassify(p->root, 32);
+	declassify(p->nullifier, 32);
+	same = equal_ct(leaf, statement->path->leaf, 32);
+	declassify(&same, sizeof(same));
+	if (!same)
 		return fault(f, ST_FOREIGN, PROVE_PATH_LEAF, 0);
 	if (!equal_ct(p->root, statement->path->root, 32))
 		return fault(f, ST_FOREIGN, PROVE_PATH_ROOT, 0);
@@ -298,23 +305,24 @@ prove_make(struct semaphore_proof *p, const struct prove_key *key,
 	uint8_t *proof_memory =
 	    (uint8_t *)memory + ALIGN_UP(offsetof(struct workspace, u));
 	struct groth16_proof proof;
-	fr_t r, s;
+	fr_t s, t;
 	enum status st;
 
 	memset(p, 0, sizeof(*p));
 	st = make_witness(p, ws, key->depth, statement, f);
 	if (st == ST_OK) {
-		fr_from_wide(&r, random);
-		fr_from_wide(&s, random + 64);
+		fr_from_wide(&s, random);
+		fr_from_wide(&t, random + 64);
 		groth16_prove(&proof, &key->pk,
-		    (const uint64_t(*)[4])ws->scalars, &r, &s, proof_memory,
+		    (const uint64_t(*)[4])ws->scalars, &s, &t, proof_memory,
 		    runner);
+		declassify(&proof, sizeof(proof));
 		p->form = SEMAPHORE_AFFINE;
 		g1_encode(p->points + AFFINE_A, &proof.a);
 		twist_encode(p->points + AFFINE_B, &proof.b);
 		g1_encode(p->points + AFFINE_C, &proof.c);
-		wipe(&r, sizeof(r));
 		wipe(&s, sizeof(s));
+		wipe(&t, sizeof(t));
 	} else {
 		memset(p, 0, sizeof(*p));
 	}

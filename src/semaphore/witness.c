@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/ctime.h"
 #include "base/wipe.h"
 #include "bn254/limbs.h"
 #include "hash/poseidon.h"
@@ -519,22 +520,27 @@ put_input(fr_t *w, const struct witness_input *in,
     const uint64_t secret[static 4], enum witness_refusal *why, unsigned *index)
 {
 	const struct group_proof *path = in->path;
-	uint64_t order[4], t[4];
+	uint64_t order[4], t[4], bad;
 
 	limbs_from_bytes(order, babyjub_order);
 	*why = WITNESS_BAD_SECRET;
-	if (limbs_sub(t, secret, order) == 0)
+	bad = 1 - limbs_sub(t, secret, order);
+	declassify(&bad, sizeof(bad));
+	if (bad)
 		return ST_BAD_VALUE;
 	*why = WITNESS_BAD_LENGTH;
 	if (path->length > in->depth)
 		return ST_BAD_LENGTH;
 	*why = WITNESS_BAD_INDEX;
-	if (path->index >> path->length != 0)
+	bad = path->index >> path->length;
+	declassify(&bad, sizeof(bad));
+	if (bad)
 		return ST_BAD_VALUE;
 	*why = WITNESS_BAD_SIBLING;
 	for (*index = 0; *index < path->length; ++*index) {
 		enum status st = fr_from_bytes_strict(
 		    &w[SIBLINGS + *index], path->siblings[*index]);
+		declassify(&st, sizeof(st));
 		if (st != ST_OK)
 			return st;
 	}

@@ -11,7 +11,7 @@ or, to prove with any key and witness,
 
     semaphore_oracle.py ZKEY <NUMBERS
 
-where NUMBERS are r, s and the signals, in hex; it prints the eight coordinates
+where NUMBERS are s, t and the signals, in hex; it prints the eight coordinates
 of the proof, A.x A.y B.x1 B.x0 B.y1 B.y0 C.x C.y.
 """
 import struct
@@ -468,8 +468,8 @@ def quotient(zkey, w):
     return [(x * y - z) % R for x, y, z in zip(a, b, c)]
 
 
-def prove(zkey, w, r, s):
-    """The proof (A, B, C), affine, with blinding r and s (Groth16: ePrint
+def prove_plain(zkey, w, r, s):
+    """Groth's proof (A, B, C), affine, with his blinding r and s (ePrint
     2016/260, section 3.2)."""
     add, mul = G1.add, G1.mul
     a = add(add(zkey.alpha1, G1.msm(w, zkey.points(5))), mul(r, zkey.delta1))
@@ -480,12 +480,20 @@ def prove(zkey, w, r, s):
     c = add(c, G1.msm(quotient(zkey, w), zkey.points(9)))
     c = add(add(c, mul(s, a)), mul(r, b1))
     c = add(c, mul(-r * s, zkey.delta1))
-    return G1.affine(a), G2.affine(b), G1.affine(c)
+    return a, b, c
+
+
+def prove(zkey, w, s, t):
+    """The proof re-randomised with s and t (ePrint 2020/811, section 3)."""
+    a, b, c = prove_plain(zkey, w, 0, 0)
+    return (G1.affine(G1.mul(inv(s), a)),
+            G2.affine(G2.mul(s, G2.add(b, G2.mul(t, zkey.delta2)))),
+            G1.affine(G1.add(c, G1.mul(t, a))))
 
 
 def main():
-    r, s, *w = [int(line, 16) for line in sys.stdin]
-    a, b, c = prove(Zkey(sys.argv[1]), w, r, s)
+    s, t, *w = [int(line, 16) for line in sys.stdin]
+    a, b, c = prove(Zkey(sys.argv[1]), w, s, t)
     for n in (*a, b[0][1], b[0][0], b[1][1], b[1][0], *c):
         print(f'{n:064x}')
 

@@ -134,6 +134,11 @@ test_main(int argc, char **argv, const struct test_case *cases, size_t n)
 	unsigned passed = 0, failed = 0;
 	const char *given = getenv("TEST_SEED");
 
+	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+		for (size_t i = 0; i < n; i++)
+			puts(cases[i].name);
+		return 0;
+	}
 	if (given != NULL)
 		seed = strtoull(given, NULL, 0);
 	else if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))

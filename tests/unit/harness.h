@@ -7,8 +7,8 @@
  *	)
  *
  * Run it with names (or parts of names) to run only those cases, with
- * TEST_NOFORK=1 under a debugger, with TEST_SEED=N to repeat a run. The last
- * line is "N passed, N failed".
+ * TEST_NOFORK=1 under a debugger, with TEST_SEED=N to repeat a run; --list
+ * prints the names. The last line is "N passed, N failed".
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H

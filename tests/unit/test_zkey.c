@@ -67,7 +67,7 @@ struct setting {
 	struct toy *toy;
 	struct zkey key;
 	uint64_t scalars[TOY_VARS_MAX][4];
-	fr_t r, s;
+	fr_t s, t;
 };
 
 static void
@@ -83,7 +83,7 @@ prove(struct groth16_proof *out, struct setting *s,
 	memory = aligned_alloc(
 	    64, (groth16_prove_memory(&pk, width) + 63) / 64 * 64);
 	CHECK(memory != NULL);
-	groth16_prove(out, &pk, (const uint64_t(*)[4])s->scalars, &s->r, &s->s,
+	groth16_prove(out, &pk, (const uint64_t(*)[4])s->scalars, &s->s, &s->t,
 	    memory, runner);
 	free(memory);
 	free(pk_memory);
@@ -100,8 +100,8 @@ set_up(struct setting *s, size_t n_vars)
 	    ST_OK);
 	for (size_t i = 0; i < n_vars; i++)
 		fr_to_limbs(s->scalars[i], &s->toy->w[i]);
-	toy_random(&s->r);
 	toy_random(&s->s);
+	toy_random(&s->t);
 }
 
 static bool
@@ -140,8 +140,8 @@ test_proofs(void)
 		CHECK(proofs_equal(&p, &first));
 
 		/* Other blinding: another proof, as good. */
-		toy_random(&s->r);
 		toy_random(&s->s);
+		toy_random(&s->t);
 		prove(&p, s, NULL, NULL);
 		CHECK(!proofs_equal(&p, &first));
 		CHECK_STATUS(
@@ -177,8 +177,8 @@ ask_oracle(uint8_t out[static 256], const struct setting *s)
 	f = fopen(input, "w");
 	CHECK(f != NULL);
 	for (size_t i = 0; i < s->toy->n_vars + 2; i++) {
-		const fr_t *v = i == 0 ? &s->r
-		    : i == 1	       ? &s->s
+		const fr_t *v = i == 0 ? &s->s
+		    : i == 1	       ? &s->t
 				       : &s->toy->w[i - 2];
 		fr_to_bytes(bytes, v);
 		hex_encode(line, span_of(bytes, 32));

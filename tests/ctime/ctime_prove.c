@@ -1,0 +1,116 @@
+/* The prover under valgrind: no branch and no address depends on the secret
+ * scalar, on the path, on a witness or on the blinding. */
+#include "harness.h"
+
+#include <stdlib.h>
+
+#include "base/ctime.h"
+#include "groth16/prove.h"
+#include "semaphore/babyjub.h"
+#include "semaphore/witness.h"
+#include "toy_zkey.h"
+
+static void
+secret_scalar(uint8_t out[static 32])
+{
+	test_random_bytes(out, 32);
+	out[0] &= 3; /* below l */
+	classify(out, 32);
+}
+
+/* What must be caught: the test of the test. */
+static void
+leak_branch(void)
+{
+	uint8_t secret[32];
+	volatile unsigned n = 0;
+
+	secret_scalar(secret);
+	if (secret[5] & 1)
+		n++;
+}
+
+static void
+leak_address(void)
+{
+	static const uint8_t table[256] = {1, 2, 3};
+	uint8_t secret[32];
+	volatile unsigned n = 0;
+
+	secret_scalar(secret);
+	n += table[secret[7]];
+}
+
+static void
+test_babyjub(void)
+{
+	uint8_t secret[32];
+	babyjub_t p;
+
+	secret_scalar(secret);
+	babyjub_mul_base8(&p, secret);
+}
+
+static void
+test_witness(void)
+{
+	static fr_t w[WITNESS_LENGTH(4)];
+	static struct witness_work work;
+	struct group_proof path = {.length = 3};
+	struct witness_input in = {.depth = 4, .path = &path};
+	enum witness_refusal why;
+	uint8_t secret[32];
+	unsigned index;
+
+	secret_scalar(secret);
+	in.secret = secret;
+	for (unsigned i = 0; i < 3; i++) {
+		test_random_bytes(path.siblings[i], 32);
+		path.siblings[i][0] &= 0x1f;
+	}
+	path.index = test_random() % 8;
+	classify(path.siblings, sizeof(path.siblings));
+	classify(&path.index, sizeof(path.index));
+	toy_random(&in.message);
+	toy_random(&in.scope);
+	CHECK_STATUS(witness_make(w, &in, &work, &why, &index), ST_OK);
+}
+
+static void
+test_proof(void)
+{
+	static uint64_t scalars[TOY_VARS_MAX][4];
+	struct toy *t = toy_new(60);
+	enum zkey_section section;
+	struct groth16_proof proof;
+	struct groth16_pk pk;
+	struct zkey key;
+	void *pk_memory, *memory;
+	fr_t blind[2];
+
+	CHECK_STATUS(
+	    zkey_read(&key, span_of(t->file, t->len), &section), ST_OK);
+	pk_memory = malloc(groth16_pk_size(&key));
+	CHECK(pk_memory != NULL);
+	groth16_pk_init(&pk, &key, t->is_bit, NULL, pk_memory);
+	memory =
+	    aligned_alloc(64, (groth16_prove_memory(&pk, 1) + 63) / 64 * 64);
+	CHECK(memory != NULL);
+	for (size_t i = 0; i < t->n_vars; i++)
+		fr_to_limbs(scalars[i], &t->w[i]);
+	toy_random(&blind[0]);
+	toy_random(&blind[1]);
+	classify(scalars, sizeof(scalars));
+	classify(blind, sizeof(blind));
+	groth16_prove(&proof, &pk, (const uint64_t(*)[4])scalars, &blind[0],
+	    &blind[1], memory, NULL);
+	free(memory);
+	free(pk_memory);
+	toy_free(t);
+}
+
+TESTS({"leak by a branch is caught", leak_branch},
+    {"leak by an address is caught", leak_address},
+    {"multiplication on Baby Jubjub", test_babyjub},
+    {"witness of secret and path", test_witness},
+    {"proof of a secret witness", test_proof}, )
