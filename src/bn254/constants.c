@@ -74,6 +74,9 @@ const fp2_t twist_b3 = {{{0x3baa927cb62e0d6a, 0xd71e7c52d1b664fd,
     {{0xaab7c6667596fe35, 0x31d21a78bb6a27ba, 0x85dd7297680401ff,
 	0x03c52d6adf39a7e9}}};
 
+const fr_t glv_lambda = {{0x0363f29955fcd653, 0x73e7950b5fc1e200,
+    0xc5fce83e576d9d24, 0x059c805da1c3a4d4}};
+
 const signed char bn_u_digits[BN_U_DIGITS] = {-5, -5, 0, 0, 0, 0, 0, 0, 0, 5, 0,
     0, 0, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, -5, -3, 0, 0, 0, 5, 0, 0, 0, 0, 0, -3,
     0, 0, 0, -5, 0, 0, 0, 5, 0, 0, 0, 0, -5, 0, 0, -5, 0, 0, 0, 0, 0, 5, 0, 0,

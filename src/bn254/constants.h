@@ -5,6 +5,7 @@
 #define BN254_CONSTANTS_H
 
 #include "bn254/fp2.h"
+#include "bn254/fr.h"
 
 /* frobenius_N[k] = xi^(k (p^N - 1) / 6), xi = 9 + i; those of N = 2 are in Fp.
  * The endomorphism psi of the twist takes (x, y) to the conjugates of x and
@@ -14,6 +15,10 @@ extern const fp_t frobenius_2[6];
 
 /* b' = 3 / xi, the constant of the twist, and 3b'. */
 extern const fp2_t twist_b, twist_b3;
+
+/* (x, y) -> (beta x, y), beta = frobenius_2[2], is multiplication by lambda on
+ * G1, a cube root of 1 modulo r (Gallant, Lambert, Vanstone, CRYPTO 2001). */
+extern const fr_t glv_lambda;
 
 /* The curve's parameter u = 4965661367192848881 in signed digits of 1, 3 and
  * 5, least significant first. */

@@ -244,4 +244,32 @@ few_redc(fe_t *r, const few_t *w)
 	VERIFY(fe_reduced(r->l));
 }
 
+/* The one lane of a kernel of single elements: see weigh_impl.h. */
+#define LANES 1
+
+static inline void
+fe_load(fe_t *r, const fp_t *const in[static LANES])
+{
+	*r = *in[0];
+}
+
+static inline void
+fe_store(fp_t out[static LANES], const fe_t *a)
+{
+	out[0] = *a;
+}
+
+static inline void
+fe_pick(fe_t *r, const fe_t *table, const uint8_t index[static LANES])
+{
+	*r = table[index[0]];
+}
+
+static inline void
+fe_negate_if(fe_t *r, const uint8_t flag[static LANES])
+{
+	if (flag[0])
+		fe_neg(r, r);
+}
+
 #endif

@@ -18,10 +18,12 @@ g1_table_init_var(struct g1_table *t, const g1_t *p)
 	}
 }
 
-void
-g1_table_mul_add_var(g1j_t *r, const struct g1_table *t, const fr_t *k)
+size_t
+g1_table_terms_var(
+    struct g1_term *terms, const struct g1_table *t, const fr_t *k)
 {
 	uint64_t limbs[4];
+	size_t n = 0;
 	int carry = 0;
 
 	fr_to_limbs(limbs, k);
@@ -30,19 +32,19 @@ g1_table_mul_add_var(g1j_t *r, const struct g1_table *t, const fr_t *k)
 		const uint64_t *l = &limbs[i * G1_TABLE_BITS / 64];
 		uint64_t bits = *l >> shift;
 		int digit;
-		g1_t neg;
 
 		if (shift > 64 - G1_TABLE_BITS && l < &limbs[3])
 			bits |= l[1] << (64 - shift);
+		/* -31 to 32; k is below 2^254, so the last, of bits 252 on,
+		 * carries no further. */
 		digit = (int)(bits & 63) + carry;
 		carry = digit > 32;
 		digit -= carry * 64;
-		if (digit > 0) {
-			g1j_madd_var(r, r, &t->entry[i][digit - 1]);
-		} else if (digit < 0) {
-			g1_neg(&neg, &t->entry[i][-digit - 1]);
-			g1j_madd_var(r, r, &neg);
-		}
+		if (digit == 0)
+			continue;
+		terms[n].negative = digit < 0;
+		terms[n].p = &t->entry[i][(digit < 0 ? -digit : digit) - 1];
+		n++;
 	}
-	/* k is below 2^254, so the window of bits 252 on carries no further. */
+	return n;
 }

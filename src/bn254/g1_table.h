@@ -2,16 +2,15 @@
  *
  * A scalar is cut into signed windows of 6 bits; the table holds 1 to 32 times
  * 2^(6 i) P for each, so that a multiplication is 43 additions and no doubling
- * (Brickell, Gordon, McCurley, Wilson, EUROCRYPT 1992). 86 KiB a point. The
- * rest of the time is one addition of an entry from memory, so larger windows
- * gain little: 8 bits would take 32 additions and 256 KiB.
+ * (Brickell, Gordon, McCurley, Wilson, EUROCRYPT 1992), which a kernel sums up.
+ * 86 KiB a point; 8 bits would take 32 additions and 256 KiB.
  *
  * Public scalars only: variable time.
  */
 #ifndef BN254_G1_TABLE_H
 #define BN254_G1_TABLE_H
 
-#include "bn254/g1.h"
+#include "bn254/pairing.h"
 
 #define G1_TABLE_BITS 6
 #define G1_TABLE_WINDOWS 43
@@ -24,8 +23,10 @@ struct g1_table {
 /* Fill T with the multiples of P, which is not infinity. */
 void g1_table_init_var(struct g1_table *t, const g1_t *p) NONNULL;
 
-/* r += k P, T being P's table. */
-void
-g1_table_mul_add_var(g1j_t *r, const struct g1_table *t, const fr_t *k) NONNULL;
+/* Write the terms whose sum is k P, T being P's table.
+ * Out:     at most G1_TABLE_WINDOWS terms, which point into T.
+ * Returns: how many. */
+size_t g1_table_terms_var(
+    struct g1_term *terms, const struct g1_table *t, const fr_t *k) NONNULL;
 
 #endif

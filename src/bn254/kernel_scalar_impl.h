@@ -7,6 +7,7 @@
 #include "bn254/fe_scalar_impl.h"
 #include "bn254/final_impl.h"
 #include "bn254/pairing_impl.h"
+#include "bn254/weigh_impl.h"
 
 static void
 fe12_to_gt(gt_t *r, fe12_t *a)
@@ -64,19 +65,16 @@ kernel_pairing(gt_t *r, const g1_t *p, const g2_t *q)
 	fe12_to_gt(r, &f);
 }
 
-/* The most fixed pairs of one product. */
-#define FIXED_MAX 4
-
 /* Take those of N pairs that are not at infinity; returns how many. With
  * Jacobian coordinates x / y = X Z / Y and 1 / y = Z^3 / Y. */
 static size_t
-miller_fixed_init(struct miller_fixed out[static FIXED_MAX],
+miller_fixed_init(struct miller_fixed out[static PAIRING_FIXED_MAX],
     const struct pairing_fixed *fixed, size_t n)
 {
-	fp_t y[FIXED_MAX] = {0}, inverse[FIXED_MAX], t;
+	fp_t y[PAIRING_FIXED_MAX] = {0}, inverse[PAIRING_FIXED_MAX], t;
 	size_t k = 0;
 
-	VERIFY(n <= FIXED_MAX);
+	VERIFY(n <= PAIRING_FIXED_MAX);
 	for (size_t i = 0; i < n; i++)
 		y[i] = fixed[i].p.y;
 	fp_inv_many_var(inverse, y, n);
@@ -101,7 +99,7 @@ static enum status
 kernel_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
     size_t n, const gt_t *target)
 {
-	struct miller_fixed mf[FIXED_MAX];
+	struct miller_fixed mf[PAIRING_FIXED_MAX];
 	struct miller_pair m;
 	fe12_t f;
 	gt_t g;
@@ -136,13 +134,149 @@ kernel_in_group(const twist_t *q)
 	return miller_pair_in_group(&m);
 }
 
+/* The sum by plain addition, for when it meets a special case. */
+static void
+sum_slowly(g1j_t *r, const struct g1_term *terms, size_t n)
+{
+	g1_t p;
+
+	g1j_set_infinity(r);
+	for (size_t i = 0; i < n; i++) {
+		p = *terms[i].p;
+		if (terms[i].negative)
+			g1_neg(&p, &p);
+		g1j_madd_var(r, r, &p);
+	}
+}
+
+static void
+kernel_sum(g1j_t *r, const struct g1_term *terms, size_t n)
+{
+	struct point p;
+	fe_t y, h;
+
+	if (n == 0 || g1_is_infinity(terms[0].p)) {
+		sum_slowly(r, terms, n);
+		return;
+	}
+	p.x = terms[0].p->x;
+	p.y = terms[0].p->y;
+	if (terms[0].negative)
+		fe_neg(&p.y, &p.y);
+	fe_from_fp(&p.z, &fp_one);
+	for (size_t i = 1; i < n; i++) {
+		y = terms[i].p->y;
+		if (terms[i].negative)
+			fe_neg(&y, &y);
+		if (g1_is_infinity(terms[i].p))
+			continue;
+		point_add_affine(&p, &h, &p, &terms[i].p->x, &y);
+	}
+	if (fe_is_zero(&p.z)) {
+		sum_slowly(r, terms, n);
+		return;
+	}
+	r->x = p.x;
+	r->y = p.y;
+	r->z = p.z;
+}
+
+/* Eight proofs share their squarings; more gain little, and a group is what is
+ * looked through when it is not good. */
+static size_t
+kernel_batch_groups(size_t n)
+{
+	return (n + 7) / 8;
+}
+
+static size_t
+kernel_batch_scratch(size_t n)
+{
+	size_t pairs = n * sizeof(struct miller_pair), w = weigh_scratch(2 * n);
+
+	return pairs > w ? pairs : w;
+}
+
+static void
+kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
+    size_t groups, void *scratch)
+{
+	struct miller_pair *m = scratch;
+	size_t block = (n + groups - 1) / groups;
+	fe12_t t;
+
+	for (size_t g = 0; g < groups; g++) {
+		size_t first = g * block < n ? g * block : n;
+		size_t k = n - first < block ? n - first : block;
+
+		for (size_t i = 0; i < k; i++)
+			miller_pair_init(&m[i], &p[first + i], &q[first + i]);
+		miller_loop(&t, m, k, NULL, 0);
+		for (size_t i = 0; i < k; i++)
+			inside[first + i] = miller_pair_in_group(&m[i]);
+		fe12_to_gt(&f[g], &t);
+	}
+}
+
+static void
+fe12_from_gt(fe12_t *r, const gt_t *a)
+{
+	for (int k = 0; k < 6; k++)
+		fe2_from_fp2(fe12_coefficient(r, k), &a->c[k]);
+}
+
+static bool
+kernel_finish(const gt_t *const *f, size_t nf,
+    const struct pairing_fixed *fixed, size_t n, const gt_t *target)
+{
+	struct miller_fixed mf[PAIRING_FIXED_MAX];
+	fe12_t acc, t;
+	gt_t g;
+
+	n = miller_fixed_init(mf, fixed, n);
+	miller_loop(&acc, NULL, 0, mf, n);
+	for (size_t i = 0; i < nf; i++) {
+		fe12_from_gt(&t, f[i]);
+		fe12_mul(&acc, &acc, &t);
+	}
+	final_exponentiation(&acc, &acc);
+	fe12_to_gt(&g, &acc);
+	return gt_eq(&g, target);
+}
+
+static void
+kernel_multiply(gt_t *r, const gt_t *a, const gt_t *b)
+{
+	fe12_t s, t;
+
+	fe12_from_gt(&s, a);
+	fe12_from_gt(&t, b);
+	fe12_mul(&s, &s, &t);
+	fe12_to_gt(r, &s);
+}
+
+static void
+kernel_power(gt_t *r, const gt_t *a, const struct weight_sum *e)
+{
+	fe12_t t;
+
+	fe12_from_gt(&t, a);
+	fe12_power(&t, &t, e);
+	fe12_to_gt(r, &t);
+}
+
 /* The struct of a kernel with this file's functions. */
-#define KERNEL_SCALAR(NAME)                                           \
-	{                                                             \
-		.name = NAME, .supported = core_supported,            \
-		.lines_size = ATE_LINES * sizeof(struct stored_line), \
-		.lines = kernel_lines, .pairing = kernel_pairing,     \
-		.check = kernel_check, .in_group = kernel_in_group,   \
+#define KERNEL_SCALAR(NAME)                                                   \
+	{                                                                     \
+		.name = NAME, .supported = core_supported,                    \
+		.lines_size = ATE_LINES * sizeof(struct stored_line),         \
+		.lines = kernel_lines, .pairing = kernel_pairing,             \
+		.check = kernel_check, .in_group = kernel_in_group,           \
+		.sum = kernel_sum, .batch_min = 2,                            \
+		.batch_groups = kernel_batch_groups,                          \
+		.batch_scratch = kernel_batch_scratch, .weigh = kernel_weigh, \
+		.miller = kernel_miller, .finish = kernel_finish,             \
+		.power = kernel_power, .multiply = kernel_multiply,           \
 	}
 
 #endif

@@ -32,14 +32,41 @@ struct pairing_fixed {
 	g1j_t p; /* infinity: the factor is 1 */
 };
 
+/* The most of them in one product. */
+#define PAIRING_FIXED_MAX 66
+
+/* A random weight: (2 half[0] + 1) + (2 half[1] + 1) lambda, with lambda the
+ * multiplier of the endomorphism of G1 (constants.h). 128 bits of choice; no
+ * two are the same modulo r, and none is 0, as a + b lambda = 0 has no other
+ * solution with a and b below 2^66 than 0. */
+struct weight {
+	uint64_t half[2];
+};
+
+/* w modulo r. */
+void weight_to_fr(fr_t *r, const struct weight *w) NONNULL;
+
+/* A sum of weights: half[0] + half[1] lambda, two limbs each. */
+struct weight_sum {
+	uint64_t half[2][2];
+};
+
+/* s += w; for up to 2^60 of them. */
+void weight_sum_add(struct weight_sum *s, const struct weight *w) NONNULL;
+
+/* A term of a sum of points: P, or its negative. */
+struct g1_term {
+	const g1_t *p;
+	bool negative;
+};
+
 struct bn254_kernel {
 	const char *name;
 
 	/* This processor can run it. */
 	bool (*supported)(void);
 
-	/* Bytes of stored lines, and how to make them. Memory of any alignment
-	 * that malloc gives would do, GROTH16_PVK_ALIGN is better. */
+	/* Bytes of stored lines, and how to make them; aligned to 64. */
 	size_t lines_size;
 	void (*lines)(void *lines, const g2_t *q);
 
@@ -54,6 +81,41 @@ struct bn254_kernel {
 
 	/* Whether q, on the twist and not infinity, is in G2. */
 	bool (*in_group)(const twist_t *q);
+
+	/* r = the sum of N terms. */
+	void (*sum)(g1j_t *r, const struct g1_term *terms, size_t n);
+
+	/* From how many proofs on a batch is faster than one by one. */
+	size_t batch_min;
+
+	/* For batches of up to N, N > 0: how many groups are best, and the
+	 * bytes of scratch memory (aligned to 64) that weigh (of 2N points) and
+	 * miller take. */
+	size_t (*batch_groups)(size_t n);
+	size_t (*batch_scratch)(size_t n);
+
+	/* r[i] = z[i] p[i]; no p[i] is infinity; r may be p. */
+	void (*weigh)(g1_t *r, const g1_t *p, const struct weight *z, size_t n,
+	    void *scratch);
+
+	/* Miller functions of the pairs (p[i], q[i]), none of them infinity:
+	 * f[g] = the product over the g-th of GROUPS blocks of
+	 * ceil(n / GROUPS) neighbours each (the last may be shorter or empty);
+	 * inside[i] = whether q[i] is in G2. A block with one that is not has
+	 * no use. */
+	void (*miller)(gt_t *f, bool *inside, const g1_t *p, const twist_t *q,
+	    size_t n, size_t groups, void *scratch);
+
+	/* Whether the product of NF Miller functions F and N fixed pairs is
+	 * TARGET after the final exponentiation. */
+	bool (*finish)(const gt_t *const *f, size_t nf,
+	    const struct pairing_fixed *fixed, size_t n, const gt_t *target);
+
+	/* r = a^e, for a in GT. */
+	void (*power)(gt_t *r, const gt_t *a, const struct weight_sum *e);
+
+	/* r = a b */
+	void (*multiply)(gt_t *r, const gt_t *a, const gt_t *b);
 };
 
 #endif

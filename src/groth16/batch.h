@@ -4,9 +4,14 @@
  * equations to the power z[i] holds with probability 2^-128 or less unless
  * each of them holds (Bellare, Garay, Rabin, EUROCRYPT 1998). It costs a Miller
  * loop over each B and one final exponentiation; for gamma and delta of each
- * key, one accumulated point. If the product fails, the batch is halved until
- * the bad ones are found: with one bad proof among N the others are known to
- * be good after log2 N more final exponentiations at most.
+ * key, one accumulated point.
+ *
+ * The proofs are worked on in groups. If the product fails, it is taken over
+ * halves of the groups until the bad groups are found, for a final
+ * exponentiation each; in a bad group every proof gets a Miller loop of its
+ * own, and the same is done with them. One bad proof among 64 costs less than
+ * the clean batch did; when all are bad the price is bounded by some three
+ * times the clean one's.
  *
  * The weights must be unknown to whoever made the proofs: take them from the
  * system's generator after the proofs have come in.

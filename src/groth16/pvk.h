@@ -1,7 +1,7 @@
 /* groth16/pvk.h: what a prepared key holds. Private to the folder.
  *
  * In the memory that the caller gave: the struct, the lines of gamma and of
- * delta as the kernel has them, a table for each input.
+ * delta as the kernel has them, a table for each ic.
  */
 #ifndef GROTH16_PVK_H
 #define GROTH16_PVK_H
@@ -15,9 +15,13 @@ struct groth16_pvk {
 	size_t inputs;
 	gt_t alpha_beta; /* e(alpha, beta) */
 	const void *gamma, *delta; /* lines */
+	twist_t gamma_point; /* to see which keys have it in common */
 	g1_t ic0;
-	const struct g1_table *ic; /* of ic[1] to ic[inputs] */
+	const struct g1_table *ic; /* of ic[0] to ic[inputs] */
 };
+
+/* A, B or C is infinity. */
+bool groth16_proof_has_infinity(const struct groth16_proof *p) NONNULL;
 
 /* sum = vk_x for INPUTS, with PARTIAL's part if it fits. */
 void groth16_input_sum(g1j_t *sum, const struct groth16_pvk *key,

@@ -17,7 +17,7 @@ groth16_pvk_size(const struct bn254_kernel *k, size_t inputs)
 {
 	return aligned(sizeof(struct groth16_pvk)) +
 	    2 * aligned(k->lines_size) +
-	    inputs * aligned(sizeof(struct g1_table));
+	    (inputs + 1) * aligned(sizeof(struct g1_table));
 }
 
 static bool
@@ -54,12 +54,13 @@ groth16_prepare(const struct groth16_pvk **pvk, void *memory,
 	k->pairing(&key->alpha_beta, &vk->alpha, &vk->beta);
 	k->lines(gamma, &vk->gamma);
 	k->lines(delta, &vk->delta);
-	for (size_t i = 0; i < vk->inputs; i++)
-		g1_table_init_var(&tables[i], &vk->ic[i + 1]);
+	for (size_t i = 0; i <= vk->inputs; i++)
+		g1_table_init_var(&tables[i], &vk->ic[i]);
 	key->kernel = k;
 	key->inputs = vk->inputs;
 	key->gamma = gamma;
 	key->delta = delta;
+	key->gamma_point = vk->gamma.point;
 	key->ic0 = vk->ic[0];
 	key->ic = tables;
 	*pvk = key;
@@ -72,6 +73,24 @@ groth16_inputs(const struct groth16_pvk *key)
 	return key->inputs;
 }
 
+/* sum = start + the inputs whose bit in WHICH is set. */
+static void
+sum_inputs(g1j_t *sum, const struct groth16_pvk *key, const g1_t *start,
+    unsigned which, const fr_t *inputs)
+{
+	struct g1_term terms[1 + GROTH16_INPUTS_MAX * G1_TABLE_WINDOWS];
+	size_t n = 1;
+
+	terms[0].p = start;
+	terms[0].negative = false;
+	for (size_t i = 0; i < key->inputs; i++) {
+		if ((which >> i & 1) != 0)
+			n += g1_table_terms_var(
+			    &terms[n], &key->ic[i + 1], &inputs[i]);
+	}
+	key->kernel->sum(sum, terms, n);
+}
+
 void
 groth16_partial_init(struct groth16_partial *p, const struct groth16_pvk *key,
     unsigned which, const fr_t *inputs)
@@ -81,13 +100,11 @@ groth16_partial_init(struct groth16_partial *p, const struct groth16_pvk *key,
 	memset(p, 0, sizeof(*p));
 	p->key = key;
 	p->which = which;
-	g1j_from_affine(&sum, &key->ic0);
 	for (size_t i = 0; i < key->inputs; i++) {
-		if ((which >> i & 1) == 0)
-			continue;
-		p->inputs[i] = inputs[i];
-		g1_table_mul_add_var(&sum, &key->ic[i], &inputs[i]);
+		if ((which >> i & 1) != 0)
+			p->inputs[i] = inputs[i];
 	}
+	sum_inputs(&sum, key, &key->ic0, which, inputs);
 	g1j_to_affine_var(&p->sum, &sum);
 }
 
@@ -110,18 +127,17 @@ void
 groth16_input_sum(g1j_t *sum, const struct groth16_pvk *key,
     const struct groth16_partial *partial, const fr_t *inputs)
 {
-	unsigned done = 0;
+	if (fits(partial, key, inputs))
+		sum_inputs(sum, key, &partial->sum, ~partial->which, inputs);
+	else
+		sum_inputs(sum, key, &key->ic0, ~0u, inputs);
+}
 
-	if (fits(partial, key, inputs)) {
-		done = partial->which;
-		g1j_from_affine(sum, &partial->sum);
-	} else {
-		g1j_from_affine(sum, &key->ic0);
-	}
-	for (size_t i = 0; i < key->inputs; i++) {
-		if ((done >> i & 1) == 0)
-			g1_table_mul_add_var(sum, &key->ic[i], &inputs[i]);
-	}
+bool
+groth16_proof_has_infinity(const struct groth16_proof *p)
+{
+	return g1_is_infinity(&p->a) || twist_is_infinity(&p->b) ||
+	    g1_is_infinity(&p->c);
 }
 
 enum status
@@ -131,8 +147,7 @@ groth16_verify(const struct groth16_pvk *key,
 {
 	struct pairing_fixed fixed[2];
 
-	if (g1_is_infinity(&proof->a) || twist_is_infinity(&proof->b) ||
-	    g1_is_infinity(&proof->c))
+	if (groth16_proof_has_infinity(proof))
 		return ST_INFINITY;
 	/* e(A, B) e(-vk_x, gamma) e(-C, delta) = e(alpha, beta) */
 	fixed[0].lines = key->gamma;

@@ -385,6 +385,50 @@ test_pow_u(void)
 	}
 }
 
+/* r = a^e by squaring and multiplying. */
+static void
+power128(fe12_t *r, const fe12_t *a, const uint64_t e[static 2])
+{
+	fe12_set_one(r);
+	for (int bit = 127; bit >= 0; bit--) {
+		fe12_sqr(r, r);
+		if (e[bit / 64] >> bit % 64 & 1)
+			fe12_mul(r, r, a);
+	}
+}
+
+/* Powers in GT, lambda = p^4. */
+static void
+test_power(void)
+{
+	fe12_t a, b, want, r;
+	struct weight_sum e;
+
+	if (!begin())
+		return;
+	sample12(&a);
+	final_exponentiation(&a, &a);
+	fe12_frobenius(&b, &a, 1);
+	fe12_frobenius(&b, &b, 3);
+	for (int i = 0; i < 12; i++) {
+		for (int j = 0; j < 4; j++) {
+			e.half[j / 2][j % 2] =
+			    test_random() >> test_random() % 64;
+			if (i % 8 == j)
+				e.half[j / 2][j % 2] = 0;
+		}
+		power128(&r, &a, e.half[0]);
+		power128(&want, &b, e.half[1]);
+		fe12_mul(&want, &want, &r);
+		fe12_power(&r, &a, &e);
+		CHECK(memcmp(&r, &want, sizeof(r)) == 0);
+	}
+	memset(&e, 0, sizeof(e));
+	fe12_set_one(&want);
+	fe12_power(&r, &a, &e);
+	CHECK(memcmp(&r, &want, sizeof(r)) == 0);
+}
+
 /* The definition: a^((p^12 - 1) / r * 2u (6u^2 + 3u + 1)), by squaring and
  * multiplying from the top. */
 static void
@@ -435,5 +479,5 @@ test_final(void)
 TESTS({"Fp2 equals GMP's", test_fe2}, {"Fp12 equals GMP's", test_fe12},
     {"products with lines", test_lines},
     {"powers of p, squares in the cyclotomic subgroup", test_cyclotomic},
-    {"powers of u", test_pow_u},
+    {"powers of u", test_pow_u}, {"powers of sums of weights", test_power},
     {"the final exponentiation is the power it says", test_final})

@@ -1,0 +1,71 @@
+/* bn254/point_impl.h: points of G1 over any kernel's elements, in Jacobian
+ * coordinates, without the special cases of the group law.
+ *
+ * Whoever uses these shows that they do not occur, or looks for them: an
+ * addition of equal or opposite points or of infinity yields Z = 0, and then Z
+ * stays 0. Formulas as in ec_impl.h. Private to the folder.
+ */
+#ifndef BN254_POINT_IMPL_H
+#define BN254_POINT_IMPL_H
+
+struct point {
+	fe_t x, y, z;
+};
+
+/* dbl-2009-l: 2M + 5S. */
+static inline void
+point_double(struct point *r, const struct point *p)
+{
+	fe_t a, b, c, d, e, t;
+
+	fe_mul(&a, &p->x, &p->x); /* A = X1^2 */
+	fe_mul(&b, &p->y, &p->y); /* B = Y1^2 */
+	fe_mul(&c, &b, &b); /* C = B^2 */
+	fe_mul(&d, &p->x, &b); /* D = 4 X1 B */
+	fe_add(&d, &d, &d);
+	fe_add(&d, &d, &d);
+	fe_add(&e, &a, &a); /* E = 3A */
+	fe_add(&e, &e, &a);
+	fe_mul(&t, &p->y, &p->z); /* Z3 = 2 Y1 Z1 */
+	fe_add(&r->z, &t, &t);
+	fe_mul(&t, &e, &e); /* X3 = E^2 - 2D */
+	fe_sub(&t, &t, &d);
+	fe_sub(&r->x, &t, &d);
+	fe_sub(&t, &d, &r->x); /* Y3 = E (D - X3) - 8C */
+	fe_mul(&t, &t, &e);
+	fe_add(&c, &c, &c);
+	fe_add(&c, &c, &c);
+	fe_add(&c, &c, &c);
+	fe_sub(&r->y, &t, &c);
+}
+
+/* r = p + (x, y): 8M + 3S, as madd-2007-bl without its factors of 2. H, what Z
+ * is multiplied by, is given back. */
+static inline void
+point_add_affine(struct point *r, fe_t *h, const struct point *p, const fe_t *x,
+    const fe_t *y)
+{
+	fe_t zz, hh, hhh, v, s, t;
+
+	fe_mul(&zz, &p->z, &p->z);
+	fe_mul(&t, x, &zz); /* H = x Z1^2 - X1 */
+	fe_sub(h, &t, &p->x);
+	fe_mul(&t, &zz, &p->z); /* S = y Z1^3 - Y1 */
+	fe_mul(&t, &t, y);
+	fe_sub(&s, &t, &p->y);
+	fe_mul(&r->z, &p->z, h);
+	fe_mul(&hh, h, h);
+	fe_mul(&hhh, &hh, h);
+	fe_mul(&v, &p->x, &hh); /* V = X1 H^2 */
+	fe_mul(&t, &s, &s); /* X3 = S^2 - H^3 - 2V */
+	fe_sub(&t, &t, &hhh);
+	fe_sub(&t, &t, &v);
+	fe_sub(&t, &t, &v);
+	fe_mul(&hhh, &hhh, &p->y); /* Y3 = S (V - X3) - Y1 H^3 */
+	r->x = t;
+	fe_sub(&t, &v, &t);
+	fe_mul(&t, &t, &s);
+	fe_sub(&r->y, &t, &hhh);
+}
+
+#endif
