@@ -250,7 +250,8 @@ on_deadline(struct deadline *d)
 static void
 accepted(struct listener *ls, int fd, void *arg)
 {
-	const struct head_limits limits = {HEAD_MAX, HEAD_FIELDS_DEFAULT};
+	const struct head_limits limits = {
+	    .bytes = HEAD_MAX, .fields = HEAD_FIELDS_DEFAULT};
 	struct admin *a = arg;
 	struct client *c;
 	handle_t self;

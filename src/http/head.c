@@ -3,25 +3,9 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "http/lines.h"
 
 /* --- characters: RFC 9110, section 5.6.2; RFC 3986, section 3.3 ----------- */
-
-static bool
-is_one_of(uint8_t c, const char *set)
-{
-	return c != '\0' && strchr(set, c) != NULL;
-}
-
-static bool
-is_token(span_t s)
-{
-	for (size_t i = 0; i < s.len; i++) {
-		if (!ascii_is_alnum(s.ptr[i]) &&
-		    !is_one_of(s.ptr[i], "!#$%&'*+-.^_`|~"))
-			return false;
-	}
-	return s.len > 0;
-}
 
 /* A path with its slashes and, behind a question mark, a query. */
 static bool
@@ -34,7 +18,7 @@ is_origin_form(span_t s)
 			    ascii_hex(s.ptr[i + 2]) < 0)
 				return false;
 		} else if (!ascii_is_alnum(c) &&
-		    !is_one_of(c, "/?-._~!$&'()*+,;=:@")) {
+		    !lines_one_of(c, "/?-._~!$&'()*+,;=:@")) {
 			return false;
 		}
 	}
@@ -49,32 +33,6 @@ is_visible(span_t s)
 			return false;
 	}
 	return s.len > 0;
-}
-
-static span_t
-trim(span_t s)
-{
-	while (s.len > 0 && is_one_of(s.ptr[0], " \t"))
-		s = span_of(s.ptr + 1, s.len - 1);
-	while (s.len > 0 && is_one_of(s.ptr[s.len - 1], " \t"))
-		s.len--;
-	return s;
-}
-
-/* Cut S at the first C: the part before it, and *rest behind it. When there is
- * no C the result is all of S, and *rest has no bytes and no address. */
-static span_t
-cut(span_t *rest, span_t s, char c)
-{
-	const uint8_t *at = s.len > 0 ? memchr(s.ptr, c, s.len) : NULL;
-
-	if (at == NULL) {
-		*rest = (span_t){NULL, 0};
-		return s;
-	}
-	size_t n = (size_t)(at - s.ptr);
-	*rest = span_of(at + 1, s.len - n - 1);
-	return span_of(s.ptr, n);
 }
 
 /* Refuse the head for ST, unless it has been refused already, and read on to
@@ -104,33 +62,13 @@ slice_at(span_t in, struct head_slice s)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* Look for the end of the current line before END; *eol is its CR. */
 static enum status
-scan_line(struct head_parser *p, uint32_t *eol, span_t in, uint32_t end)
-{
-	uint32_t i = p->scanned;
-
-	for (; i < end; i++) {
-		uint8_t c = in.ptr[i];
-		if (c == '\r') {
-			if (i + 1 == end)
-				break;
-			*eol = i;
-			return in.ptr[i + 1] == '\n' ? ST_OK : ST_HTTP_SYNTAX;
-		}
-		if ((c < ' ' && c != '\t') || c == 0x7f)
-			return ST_HTTP_SYNTAX;
-	}
-	p->scanned = i;
-	return ST_MORE;
-}
-
-static enum status
-check_version(span_t version)
+check_version(span_t version, bool old)
 {
 	static const char form[] = "HTTP/d.d";
 
-	if (span_equal(version, span_str("HTTP/1.1")))
+	if (span_equal(version, span_str("HTTP/1.1")) ||
+	    (old && span_equal(version, span_str("HTTP/1.0"))))
 		return ST_OK;
 	if (version.len != strlen(form))
 		return ST_HTTP_SYNTAX;
@@ -158,16 +96,18 @@ static enum status
 read_request_line(struct head_parser *p, span_t in, span_t line)
 {
 	span_t rest, version;
-	span_t method = cut(&rest, line, ' ');
-	span_t target = cut(&version, rest, ' ');
-	enum status st = check_version(version);
+	span_t method = lines_cut(&rest, line, ' ');
+	span_t target = lines_cut(&version, rest, ' ');
+	enum status st = check_version(version, p->limits.old);
 
-	if (!is_token(method) || !is_visible(target))
+	if (!lines_token(method) || !is_visible(target))
 		return ST_HTTP_SYNTAX;
 	if (st != ST_OK)
 		return st;
 	p->method = method_of(method);
 	p->target = slice_of(in, target);
+	p->old = !span_equal(version, span_str("HTTP/1.1"));
+	p->close = p->old;
 	if (p->method == HTTP_GET || p->method == HTTP_HEAD) {
 		if (target.ptr[0] != '/')
 			return refuse(p, ST_HTTP_FORM);
@@ -208,7 +148,7 @@ on_connection(struct head_parser *p, span_t in, span_t value, bool again)
 {
 	(void)in, (void)again;
 	while (value.ptr != NULL) {
-		span_t option = trim(cut(&value, value, ','));
+		span_t option = lines_trim(lines_cut(&value, value, ','));
 		if (span_equal_nocase(option, span_str("close")))
 			p->close = true;
 	}
@@ -242,11 +182,11 @@ static enum status
 read_field(struct head_parser *p, span_t in, span_t line)
 {
 	span_t value;
-	span_t name = cut(&value, line, ':');
+	span_t name = lines_cut(&value, line, ':');
 
 	/* A line that begins with a space would continue the one before it:
 	 * a space is in no token, so that is refused here. */
-	if (value.ptr == NULL || !is_token(name))
+	if (value.ptr == NULL || !lines_token(name))
 		return ST_HTTP_SYNTAX;
 	if (++p->fields > p->limits.fields)
 		return ST_HTTP_TOO_LARGE;
@@ -257,7 +197,7 @@ read_field(struct head_parser *p, span_t in, span_t line)
 		uint32_t bit = UINT32_C(1) << i;
 		bool again = (p->seen & bit) != 0;
 		p->seen |= bit;
-		return known_fields[i].read(p, in, trim(value), again);
+		return known_fields[i].read(p, in, lines_trim(value), again);
 	}
 	return ST_OK;
 }
@@ -271,7 +211,7 @@ is_token68(span_t s)
 	size_t n = 0;
 
 	while (n < s.len &&
-	    (ascii_is_alnum(s.ptr[n]) || is_one_of(s.ptr[n], "-._~+/")))
+	    (ascii_is_alnum(s.ptr[n]) || lines_one_of(s.ptr[n], "-._~+/")))
 		n++;
 	if (n == 0)
 		return false;
@@ -284,7 +224,7 @@ static enum status
 read_credential(span_t *token, span_t value)
 {
 	span_t rest;
-	span_t scheme = cut(&rest, value, ' ');
+	span_t scheme = lines_cut(&rest, value, ' ');
 
 	*token = span_of(NULL, 0);
 	if (!span_equal_nocase(scheme, span_str("Semaphore")))
@@ -319,6 +259,8 @@ read_places(const struct head_parser *p, struct head *h, span_t in)
 	    (st = authority_parse(&h->target, slice_at(in, p->target))) !=
 		ST_OK)
 		return st;
+	if (p->old && p->host.len == 0)
+		return ST_OK;
 	if (authority_parse_host(&host, slice_at(in, p->host)) != ST_OK)
 		return ST_HTTP_HOST;
 	if (p->method == HTTP_CONNECT && !host_names_target(&host, &h->target))
@@ -339,10 +281,11 @@ finish(const struct head_parser *p, struct head *h, span_t in)
 	}
 	h->method = p->method;
 	h->keep = !p->close;
-	h->credential = read_credential(&h->token, slice_at(in, p->credential));
+	h->authorization = slice_at(in, p->credential);
+	h->credential = read_credential(&h->token, h->authorization);
 	h->if_none_match = slice_at(in, p->if_none_match);
 	if (p->method == HTTP_GET || p->method == HTTP_HEAD)
-		h->path = cut(&h->query, slice_at(in, p->target), '?');
+		h->path = lines_cut(&h->query, slice_at(in, p->target), '?');
 	return ST_OK;
 }
 
@@ -364,7 +307,7 @@ head_parse(struct head_parser *p, struct head *head, size_t *used, span_t in)
 
 	*head = (struct head){0};
 	*used = 0;
-	while ((st = scan_line(p, &eol, in, end)) == ST_OK) {
+	while ((st = lines_scan(&p->scanned, &eol, in, end)) == ST_OK) {
 		span_t line = span_of(in.ptr + p->line, eol - p->line);
 		p->line = p->scanned = eol + 2;
 		if (p->method == HTTP_NONE) {

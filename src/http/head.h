@@ -48,6 +48,8 @@ enum http_method {
 struct head_limits {
 	uint32_t bytes; /* of the head, its last CRLF included */
 	uint32_t fields;
+	bool old; /* take HTTP/1.0 too, where Host may be missing: programs
+	           * that ask a proxy of their own machine still send it */
 };
 
 /* A proof as base64url of its JSON is about 2.2 KiB. */
@@ -65,6 +67,7 @@ struct head {
 	 * ST_CREDENTIAL_BAD: the scheme is there and no token68 follows. */
 	enum status credential;
 	span_t token;
+	span_t authorization; /* the whole of Proxy-Authorization; else empty */
 	span_t if_none_match; /* its value; else empty */
 	bool keep; /* the connection may carry another request */
 };
@@ -84,7 +87,7 @@ struct head_parser {
 	uint32_t seen; /* a bit for each known field */
 	enum status refused; /* by its meaning; ST_OK: not so far */
 	struct head_slice target, host, credential, if_none_match;
-	bool close;
+	bool close, old;
 };
 
 /* Begin a head. LIMITS may be NULL: the defaults. */

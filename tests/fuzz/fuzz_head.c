@@ -64,6 +64,9 @@ check_promises(const struct result *r, span_t in)
 	if (r->st != ST_OK)
 		return;
 	FUZZ_CHECK(fuzz_within(h->token, whole));
+	FUZZ_CHECK(fuzz_within(h->authorization, whole));
+	FUZZ_CHECK(
+	    h->token.len == 0 || fuzz_within(h->token, h->authorization));
 	FUZZ_CHECK(fuzz_within(h->path, whole));
 	FUZZ_CHECK(fuzz_within(h->query, whole));
 	FUZZ_CHECK(fuzz_within(h->if_none_match, whole));
@@ -114,10 +117,11 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct head_limits all_limits[] = {
-	    {HEAD_BYTES_DEFAULT, HEAD_FIELDS_DEFAULT}, {96, 3}};
+	    {HEAD_BYTES_DEFAULT, HEAD_FIELDS_DEFAULT, false}, {96, 3, false},
+	    {HEAD_BYTES_DEFAULT, HEAD_FIELDS_DEFAULT, true}};
 	span_t in = span_of(data, size);
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		const struct head_limits *limits = &all_limits[i];
 		struct result whole = parse_at_once(in, limits);
 		check_promises(&whole, in);

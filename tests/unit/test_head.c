@@ -413,10 +413,41 @@ with_fields(char *text, unsigned n)
 	return len + (size_t)sprintf(text + len, "\r\n");
 }
 
+/* For the programs of one's own machine; never by default. */
+static void
+test_old(void)
+{
+	static const char text[] =
+	    "CONNECT a.example:443 HTTP/1.0\r\n" AUTH "Basic YTpi\r\n\r\n";
+	static const char two[] = "CONNECT a.example:443 HTTP/1.0\r\n"
+				  "Host: b.example:443\r\n\r\n";
+	static const char none[] = "CONNECT a.example:443 HTTP/1.1\r\n\r\n";
+	const struct head_limits limits = {
+	    .bytes = 1000, .fields = 9, .old = true};
+	struct head_parser p;
+	struct head h;
+	size_t used;
+
+	head_parser_init(&p, NULL);
+	CHECK_STATUS(
+	    head_parse(&p, &h, &used, span_str(text)), ST_HTTP_VERSION);
+	head_parser_init(&p, &limits);
+	CHECK_STATUS(head_parse(&p, &h, &used, span_str(text)), ST_OK);
+	CHECK(h.target.port == 443 && !h.keep);
+	CHECK(span_equal(h.target.host, span_str("a.example")));
+	CHECK_STATUS(h.credential, ST_CREDENTIAL_MISSING);
+	CHECK(span_equal(h.authorization, span_str("Basic YTpi")));
+	/* A Host that is there has to be right, and 1.1 has to have one. */
+	head_parser_init(&p, &limits);
+	CHECK_STATUS(head_parse(&p, &h, &used, span_str(two)), ST_HTTP_HOST);
+	head_parser_init(&p, &limits);
+	CHECK_STATUS(head_parse(&p, &h, &used, span_str(none)), ST_HTTP_HOST);
+}
+
 static void
 test_limits(void)
 {
-	struct head_limits limits = {0, HEAD_FIELDS_DEFAULT};
+	struct head_limits limits = {.fields = HEAD_FIELDS_DEFAULT};
 	struct head h;
 	uint8_t *memory;
 	size_t used;
@@ -682,6 +713,7 @@ TESTS({"good heads, in pieces of every size", test_good_heads},
     {"every beginning of a head needs more", test_every_beginning_needs_more},
     {"every byte of a head replaced", test_every_byte_replaced},
     {"limits of a head", test_limits},
+    {"HTTP/1.0, where it is taken", test_old},
     {"requests in a row", test_requests_in_a_row},
     {"going on after a refusal", test_going_on},
     {"If-None-Match", test_if_none_match},
