@@ -22,7 +22,7 @@ SHELL := /bin/bash
 # Modules by layer (see src/README.md); each lists its sources.
 
 PURE := base bn254 hash groth16 semaphore sphinx http gate
-DAEMON := store net tor mix daemon cmd
+DAEMON := store net tor mix client daemon cmd
 
 # For each: SRC, its sources; UNIT, tests/unit/test_NAME.c; FUZZ,
 # tests/fuzz/fuzz_NAME.c with tests/fuzz/corpus/NAME.
@@ -56,9 +56,9 @@ SRC_sphinx := cipher header message packet replay stream suite surb wide \
 UNIT_sphinx := sphinx sphinx_parts x25519
 FUZZ_sphinx := envelope sphinx surb
 
-SRC_http := answer authority head proxy_line
-UNIT_http := answer head protocol
-FUZZ_http := answer authority head proxy_line
+SRC_http := answer authority head lines proxy_line response
+UNIT_http := answer head protocol response
+FUZZ_http := answer authority head proxy_line response
 
 SRC_gate := address audience bucket circuits epoch gate ledger lru member \
 	pending proof_cache quota roots target
@@ -84,6 +84,11 @@ SRC_mix := client counts inbox inlets json_line key_file keyring links loops \
 UNIT_mix := mix mix_simulation
 FUZZ_mix := registry
 
+SRC_client := client door errand errand_out facts fetch hop peer purse reply \
+	roster site socks5 status trouble
+UNIT_client := client_parts purse socks5
+FUZZ_client := socks5
+
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state key_maker log membership \
 	memory metrics option option_table policy privilege roll session \
@@ -92,8 +97,10 @@ UNIT_daemon := config log metrics
 FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
-	crew ctl daemon_args group https identity identity_load member_file mint mix \
-	mix_keygen mix_layers mix_peel passphrase prove run secrets verify
+	client_args client_ask client_child client_main client_state crew ctl \
+	daemon_args group https identity identity_load member_file mint mix \
+	mix_keygen mix_layers mix_peel passphrase prove run secrets unix_dial \
+	verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
 

@@ -10,6 +10,7 @@ static const struct cli_command commands[] = {
     {"group", cmd_group, "edit a member file, print roots and proofs"},
     {"prove", cmd_prove, "mint the proof for one epoch"},
     {"artifacts", cmd_artifacts, "find, check and get the proving keys"},
+    {"client", cmd_client, "a local proxy through tor and a gateway"},
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
     {"run", cmd_run, "the gateway"},
     {"check", cmd_check, "what would stop the gateway, and the cure"},

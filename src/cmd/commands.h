@@ -10,6 +10,7 @@ int cmd_artifacts(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_identity(int argc, char **argv);
 int cmd_mix(int argc, char **argv);
+int cmd_client(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_prove(int argc, char **argv);

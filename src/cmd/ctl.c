@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/daemon_args.h"
+#include "cmd/unix_dial.h"
 #include "daemon/buffer.h"
 #include "daemon/ctl.h"
 
@@ -29,33 +29,6 @@ static const struct cli_option options[] = {
 };
 
 /* --- the connection --- */
-
-/* Connect to PATH; -1 with errno on failure. */
-static int
-dial(const char *path)
-{
-	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-	int fd;
-
-	if (strlen(path) >= sizeof(sun.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(sun.sun_path, path, strlen(path) + 1);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-		sizeof(patience)) != 0 ||
-	    connect(fd, (const struct sockaddr *)&sun, sizeof(sun)) != 0) {
-		int error = errno;
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	return fd;
-}
 
 /* Send TEXT and a newline, read one line; false with errno. */
 static bool
@@ -90,7 +63,7 @@ ask(const char *name, const char *path, const char *command,
 	struct buffer line = {0};
 	json_t *answer = NULL;
 	char *text;
-	int fd = dial(path);
+	int fd = unix_dial(path, PATIENCE_SECONDS);
 
 	if (argument != NULL)
 		json_object_set_new(request, "argument", json_string(argument));
