@@ -91,9 +91,10 @@ FUZZ_client := socks5
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state key_maker log membership \
-	memory metrics option option_table policy privilege roll session \
+	memory metrics option option_table policy privilege roll sandbox \
+	sandbox_calls sandbox_files session \
 	session_proof session_request session_target tor_link well_known
-UNIT_daemon := config log metrics
+UNIT_daemon := config log metrics sandbox
 FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
@@ -113,13 +114,14 @@ BENCH := gate sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
-	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev
+	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
+	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm valgrind
 
 # --- flags -------------------------------------------------------------------
 
-LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih
+LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih libseccomp
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
 LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm -lpthread
@@ -171,6 +173,7 @@ CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
 	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS) \
+	-DSANDBOX_BUILD=$(if $(filter none,$(SAN)),1,0) \
 	$(if $(filter 1,$(CTIME)),-DCTIME_BUILD)
 LDFLAGS := $(HARDEN_LD) $(SANFLAGS)
 
@@ -294,7 +297,7 @@ check-ctime: ## no branch and no address depends on a secret (valgrind)
 FUZZ_SECONDS := 60
 FUZZ_CFLAGS = -std=c11 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer -Isrc -Iinclude \
-	-Itests/unit -DVERIFY_BUILD=1 -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP \
+	-Itests/unit -DVERIFY_BUILD=1 -DSANDBOX_BUILD=0 -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP \
 	$(LIB_CFLAGS)
 FUZZ_LIB := build/fuzz/libdaemon.a build/fuzz/libpostern.a
 build/fuzz/libpostern.a: $(PURE_OBJ:$(B)/%=build/fuzz/%)

@@ -140,6 +140,18 @@ print_answers(json_t *answers)
 }
 
 static void
+print_walls(json_t *walls)
+{
+	const char *wall;
+	json_t *stands;
+
+	printf("%-11s", "walls");
+	json_object_foreach(walls, wall, stands)
+	    printf(" %s%s", json_is_true(stands) ? "" : "no ", wall);
+	putchar('\n');
+}
+
+static void
 print_status(const json_t *r)
 {
 	const json_t *journal = json_object_get(r, "journal");
@@ -178,6 +190,7 @@ print_status(const json_t *r)
 		    json_is_true(json_object_get(tor, "up")) ? "up"
 							     : "not reached",
 		    text(tor, "version"));
+	print_walls(json_object_get(r, "walls"));
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "daemon/memory.h"
 #include "daemon/privilege.h"
 #include "daemon/roll.h"
+#include "daemon/sandbox.h"
 #include "store/journal_format.h"
 
 #define MEMBERS_MAX ((size_t)512 << 20)
@@ -430,6 +431,7 @@ checkup(const struct config *c, struct findings *f, const char *torrc)
 		    "a gateway is running with this configuration");
 	check_guarded_folder(f, c->path);
 	privilege_check(c, f);
+	sandbox_check(c, f);
 	if (gateway_read_audience(&audience, onion, c, f) == ST_OK)
 		check_journal(&k, &audience);
 	check_members(&k);

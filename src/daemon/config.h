@@ -92,11 +92,12 @@ struct config {
 		char *socket;
 	} control;
 	struct {
-		char *control, *password_file;
+		char *control, *password_file, *cookie_file;
 	} tor;
 	struct {
 		char *user;
 		uint64_t drain_ms;
+		bool sandbox;
 	} run;
 
 	struct config_group *groups;

@@ -115,6 +115,17 @@ tor_json(const struct gateway *g)
 }
 
 static json_t *
+walls_json(const struct sandbox *s)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < WALL_COUNT; i++)
+		json_object_set_new(
+		    o, wall_name((enum wall)i), json_boolean(s->stands[i]));
+	return o;
+}
+
+static json_t *
 listeners_json(const struct gateway *g)
 {
 	json_t *list = json_array();
@@ -175,6 +186,11 @@ run_status(struct gateway *g, const char *argument, const char **error,
 	json_object_set_new(o, "connect", times_json(&g->metrics.connect));
 	json_object_set_new(o, "journal", journal_json(g));
 	json_object_set_new(o, "tor", tor_json(g));
+	json_object_set_new(o, "walls", walls_json(&g->sandbox));
+	json_object_set_new(
+	    o, "descriptors_max", count(g->sandbox.descriptors));
+	json_object_set_new(
+	    o, "address_space_max", count(g->sandbox.address_space));
 	return o;
 }
 

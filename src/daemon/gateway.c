@@ -248,6 +248,20 @@ open_listener(
 	return ST_OK;
 }
 
+static void
+log_walls(const struct gateway *g)
+{
+	char list[96] = "";
+
+	for (unsigned i = 0; i < WALL_COUNT; i++) {
+		size_t len = strlen(list);
+		if (g->sandbox.stands[i])
+			snprintf(list + len, sizeof(list) - len, "%s%s",
+			    len > 0 ? " " : "", wall_name((enum wall)i));
+	}
+	LOG(EV_WALLS, log_words(KEY_WHAT, list));
+}
+
 enum status
 gateway_start(struct gateway *g, struct findings *f)
 {
@@ -262,6 +276,9 @@ gateway_start(struct gateway *g, struct findings *f)
 		st = admin_new(&g->admin, g, f);
 	if (st == ST_OK)
 		st = ctl_new(&g->ctl, g, f);
+	/* All threads run and all sockets listen. */
+	if (st == ST_OK)
+		st = sandbox_seal(&g->sandbox, g->config, f);
 	if (st != ST_OK)
 		return ST_BAD_VALUE;
 	g->started = loop_wall(g->loop) / 1000;
@@ -269,6 +286,7 @@ gateway_start(struct gateway *g, struct findings *f)
 	if (g->phase == GATEWAY_STARTING)
 		g->phase = GATEWAY_OPEN;
 	deadline_start(g->loop, &g->tick, TICK_MS);
+	log_walls(g);
 	LOG(EV_READY, log_number(KEY_GROUPS, g->config->groups_n),
 	    log_number(KEY_SESSIONS, g->sessions.capacity));
 	return ST_OK;

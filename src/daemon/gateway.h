@@ -26,6 +26,7 @@
 #include "daemon/membership.h"
 #include "daemon/metrics.h"
 #include "daemon/policy.h"
+#include "daemon/sandbox.h"
 #include "gate/circuits.h"
 #include "gate/gate.h"
 #include "net/chunk.h"
@@ -65,6 +66,7 @@ struct gateway {
 	struct policy_set next_policies;
 	struct audience audience;
 	char onion[ONION_LENGTH + 1]; /* ""; not known */
+	struct sandbox sandbox;
 
 	/* The machinery. */
 	struct loop *loop;

@@ -365,6 +365,8 @@ gateway_make(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st = privilege_drop(g->config, f);
 	if (st == ST_OK)
+		st = sandbox_enter(&g->sandbox, g->config, f);
+	if (st == ST_OK)
 		st = key_maker_start(&g->key_maker);
 	if (st == ST_OK)
 		st = make_loop(g);

@@ -139,6 +139,7 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
 	    .tunnels = g->tunnels,
 	    .epoch = epoch_at(rules, gateway_now(g).wall),
 	    .tor_configured = info != NULL,
+	    .sandbox = &g->sandbox,
 	};
 	out->epoch_end_seconds = epoch_end(rules, out->epoch);
 	for (size_t i = 0; i < g->listeners_n; i++)

@@ -19,6 +19,7 @@ static struct {
 static const struct log_event_info events[EV_COUNT] = {
     EVENT(EV_STARTING, LEVEL_NOTICE, "starting", "the gateway starts"),
     EVENT(EV_READY, LEVEL_NOTICE, "ready", "the gateway is open"),
+    EVENT(EV_WALLS, LEVEL_INFO, "walls", "these walls of the sandbox stand"),
     EVENT(EV_START_FAILED, LEVEL_ERROR, "start_failed",
 	"the gateway can not start"),
     EVENT(EV_FINDING, LEVEL_WARNING, "finding",

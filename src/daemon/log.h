@@ -43,6 +43,7 @@ enum log_event {
 	/* Life. */
 	EV_STARTING,
 	EV_READY,
+	EV_WALLS,
 	EV_START_FAILED,
 	EV_FINDING,
 	EV_RELOADED,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
+#include "daemon/sandbox.h"
 
 /* Upper bounds in microseconds: from a cached proof to a hopeless connect. */
 static const uint64_t bounds_us[HISTOGRAM_BUCKETS] = {50, 100, 200, 500, 1000,
@@ -215,6 +216,19 @@ render_state(struct buffer *b, const struct gauges *g)
 	    "Times accepting paused for want of descriptors or memory.");
 }
 
+static void
+render_walls(struct buffer *b, const struct sandbox *s)
+{
+	head(b, "wall", "gauge", "1 for each wall of the sandbox that stands.");
+	for (unsigned i = 0; i < WALL_COUNT; i++)
+		sample(
+		    b, "wall", "name", wall_name((enum wall)i), s->stands[i]);
+	gauge(b, "descriptors_max", s->descriptors,
+	    "Descriptors that may be open; 0: not limited by the gateway.");
+	gauge(b, "address_space_max_bytes", s->address_space,
+	    "Address space it may have; 0: not limited by the gateway.");
+}
+
 void
 metrics_render(
     struct buffer *out, const struct metrics *m, const struct gauges *g)
@@ -222,6 +236,8 @@ metrics_render(
 	render_state(out, g);
 	render_requests(out, m);
 	render_groups(out, g);
+	if (g->sandbox != NULL)
+		render_walls(out, g->sandbox);
 	if (g->journal)
 		render_journal(out, g);
 	if (g->tor_configured) {

@@ -53,6 +53,8 @@ struct metrics {
 	struct histogram connect;
 };
 
+struct sandbox;
+
 /* One group as a scrape sees it. */
 struct gauge_group {
 	const char *name;
@@ -77,6 +79,7 @@ struct gauges {
 	uint64_t accept_pauses;
 	bool tor_configured, tor_up;
 	uint64_t circuits_closed;
+	const struct sandbox *sandbox; /* NULL: not told */
 	const struct gauge_group *groups;
 	size_t groups_n;
 };

@@ -239,6 +239,10 @@ const struct option_info option_table[] = {
 {"tor", "password_file", OPTION_TEXT, 0, AT(tor.password_file),
     NULL, 0, 0, NULL, "FILE",
     "holds the control port's password; without it the cookie is used"},
+{"tor", "cookie_file", OPTION_TEXT, 0, AT(tor.cookie_file),
+    NULL, 0, 0, NULL, "FILE",
+    "the control port's cookie, when it is not beside its socket or in "
+    "/run/tor"},
 
 {"run", "user", OPTION_TEXT, 0, AT(run.user),
     NULL, 0, 0, NULL, "NAME",
@@ -246,6 +250,9 @@ const struct option_info option_table[] = {
 {"run", "drain", OPTION_TIME, RELOADS, AT(run.drain_ms),
     "30s", 0, HOUR_MS, NULL, "TIME",
     "how long open tunnels may go on after TERM"},
+{"run", "sandbox", OPTION_SWITCH, 0, AT(run.sandbox),
+    "on", 0, 0, NULL, "on|off",
+    "give up all system calls and files that a gateway does not need"},
 };
 /* clang-format on */
 

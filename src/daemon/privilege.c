@@ -4,8 +4,6 @@
 #include <grp.h>
 #include <pwd.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* The user to become; NULL with a finding if there is none, or without one if
@@ -69,7 +67,6 @@ become(const struct passwd *user)
 enum status
 privilege_drop(const struct config *c, struct findings *f)
 {
-	const struct rlimit none = {0, 0};
 	bool fine;
 	const struct passwd *user = find_user(c, f, &fine);
 
@@ -79,12 +76,6 @@ privilege_drop(const struct config *c, struct findings *f)
 		findings_add(f, FINDING_ERROR,
 		    config_place(c, NULL, "run", "user"), "",
 		    "can not become \"%s\": %s", c->run.user, strerror(errno));
-		return ST_PERMISSION;
-	}
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    setrlimit(RLIMIT_CORE, &none) != 0) {
-		findings_add(f, FINDING_ERROR, (struct place){"process", 0}, "",
-		    "can not give up privileges: %s", strerror(errno));
 		return ST_PERMISSION;
 	}
 	return ST_OK;

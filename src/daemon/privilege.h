@@ -3,8 +3,7 @@
  * Started as root, the gateway becomes the user that run.user names as soon as
  * it has read tor's hostname file, which only root and tor can read; before it
  * opens a socket or a journal. Whoever starts it as somebody else is that
- * already. Either way: no set-user-id program gives privileges back, and no
- * core dump holds what was in memory.
+ * already. Either way sandbox_enter (sandbox.h) comes next.
  */
 #ifndef DAEMON_PRIVILEGE_H
 #define DAEMON_PRIVILEGE_H

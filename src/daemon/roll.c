@@ -68,7 +68,11 @@ roll_fault_text(char out[static ROLL_FAULT_MAX], const struct roll_fault *f)
 {
 	char where[MEMBERS_FAULT_MAX];
 
-	if (f->status == ST_SYS)
+	if (f->status == ST_SYS && f->error == EXDEV)
+		snprintf(out, ROLL_FAULT_MAX,
+		    "it is in a folder that was not the gateway's when it "
+		    "started: restart it (run.sandbox)");
+	else if (f->status == ST_SYS)
 		snprintf(out, ROLL_FAULT_MAX, "%s", strerror(f->error));
 	else if (f->status == ST_PERMISSION)
 		snprintf(
@@ -209,6 +213,9 @@ open_file(struct roll_job *j)
 
 	j->len = 0;
 	j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* The sandbox lets access() tell what open() may not do. */
+	if (j->fd < 0 && errno == EACCES && access(j->path, R_OK) == 0)
+		errno = EXDEV;
 	if (j->fd < 0 || fstat(j->fd, st) < 0)
 		return ST_SYS;
 	errno = EINVAL;
