@@ -30,9 +30,9 @@ static char top[64];
 static const char *
 in_top(const char *name)
 {
-	static char path[4][128];
+	static char path[16][128];
 	static unsigned turn;
-	char *out = path[turn++ % 4];
+	char *out = path[turn++ % 16];
 
 	snprintf(out, sizeof(path[0]), "%s/%s", top, name);
 	return out;
@@ -149,7 +149,8 @@ walls(void)
 static int
 try_exec(void)
 {
-	char *const argv[] = {"true", NULL};
+	char name[] = "true";
+	char *const argv[] = {name, NULL};
 
 	return execv("/bin/true", argv);
 }
@@ -263,7 +264,7 @@ try_privileges(void)
 {
 	struct rlimit core;
 
-	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0UL, 0UL, 0UL, 0UL) != 1)
 		return 1;
 	if (getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0)
 		return 2;
@@ -277,7 +278,7 @@ try_privileges(void)
 static int
 try_dump(void)
 {
-	if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
+	if (prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 0)
 		return 1;
 	abort();
 }
@@ -390,7 +391,8 @@ try_memory_early(void)
 static int
 memory_wall(void)
 {
-	return prctl(65 /* PR_SET_MDWE */, 0, 0, 0, 0) == 0 || errno != EINVAL;
+	return prctl(65 /* PR_SET_MDWE */, 0UL, 0UL, 0UL, 0UL) == 0 ||
+	    errno != EINVAL;
 }
 
 static void
