@@ -9,7 +9,7 @@
 #include "net/pipes.h"
 
 #define PIPE_SIZE (256 * 1024)
-#define SCRATCH_SIZE (128 * 1024)
+#define SCRATCH_SIZE (256 * 1024)
 /* A direction that moves so much in one slice is worth a pipe; one that moves
  * less than a quarter of it is not any more. */
 #define BULK (64 * 1024)
@@ -266,9 +266,11 @@ forward_end(struct tunnel_end *e)
 	if (e->shut)
 		return STEP_STUCK;
 	e->shut = true;
+	if (e->peer->shut) /* closing says it as well */
+		return over(e->tunnel, ST_CLOSED);
 	if (shutdown(e->peer->stream->fd, SHUT_WR) != 0)
 		return over(e->tunnel, ST_RESET);
-	return e->peer->shut ? over(e->tunnel, ST_CLOSED) : STEP_STUCK;
+	return STEP_STUCK;
 }
 
 /* One step from E to its peer, WANT bytes at most. */

@@ -88,7 +88,7 @@ struct tunnel {
 struct relay_config {
 	uint32_t pipes; /* at most so many, two descriptors each; 0: none */
 	uint32_t pipe_size; /* bytes; 0: 256 KiB */
-	uint32_t scratch_size; /* bytes; 0: 128 KiB */
+	uint32_t scratch_size; /* bytes; 0: 256 KiB */
 };
 
 /* What the tunnels of a loop share. CHUNKS is where early bytes came from.
