@@ -72,7 +72,7 @@ FUZZ_store := journal
 SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 	sockaddr stream tunnel wheel
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn dialer listener loop pool resolver tunnel
+UNIT_net := conn dialer listener loop pool resolver tunnel tunnel_orders
 FUZZ_net :=
 
 SRC_tor := control reply safecookie
@@ -238,6 +238,7 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(patsubst %,$(B)/tests/test_%,$(UNIT_net) $(UNIT_tor)): $(B)/tests/net_util.o
 $(B)/tests/test_resolver: $(B)/tests/dns_server.o
+$(B)/tests/test_tunnel $(B)/tests/test_tunnel_orders: $(B)/tests/tunnel_util.o
 # A whole gate.
 $(B)/tests/test_local_store $(B)/tests/test_screen: $(B)/tests/gate_util.o
 # A disk that fails.

@@ -9,233 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/tunnel.h"
-#include "net_util.h"
-
-#define CHUNK 16384
-
-struct fixture {
-	struct loop *loop;
-	struct chunk_pool chunks;
-	struct relay *relay;
-	unsigned fds; /* open before the first tunnel */
-};
-
-/* A tunnel with the two applications that talk through it. */
-struct route {
-	struct fixture *f;
-	struct tunnel tunnel;
-	struct stream stream[2];
-	int app[2]; /* the far ends; -1: closed */
-	unsigned overs; /* times it was over */
-	enum status reason;
-	uint64_t moved[2]; /* as told by the tunnel */
-	uint64_t grant[2]; /* what allow() still allows */
-	bool granting;
-	enum status close_with; /* in moved(): close it */
-};
-
-static uint64_t
-on_allow(struct tunnel *t, enum tunnel_side from)
-{
-	struct route *r = loop_owner(t, struct route, tunnel);
-
-	return r->granting ? r->grant[from] : UINT64_MAX;
-}
-
-static void
-on_moved(struct tunnel *t, enum tunnel_side from, uint64_t bytes)
-{
-	struct route *r = loop_owner(t, struct route, tunnel);
-
-	r->moved[from] += bytes;
-	if (r->granting) {
-		CHECK(bytes <= r->grant[from]);
-		r->grant[from] -= bytes;
-	}
-	if (r->close_with != ST_OK)
-		tunnel_close(t, r->close_with);
-}
-
-static void
-on_over(struct tunnel *t, enum status reason)
-{
-	struct route *r = loop_owner(t, struct route, tunnel);
-
-	r->overs++;
-	r->reason = reason;
-	CHECK(!stream_is_open(&r->stream[0]));
-	CHECK(!stream_is_open(&r->stream[1]));
-}
-
-static const struct tunnel_ops ops = {on_allow, on_moved, on_over};
-static const struct tunnel_limits no_limits;
-
-static void
-stray(struct stream *s)
-{
-	(void)s;
-	test_fail(__FILE__, __LINE__, "called before the tunnel");
-}
-
-static void
-setup(struct fixture *f, uint32_t pipes)
-{
-	struct relay_config c = {.pipes = pipes};
-
-	f->loop = test_loop();
-	f->fds = count_fds();
-	chunk_pool_init(&f->chunks, CHUNK, 8, 2);
-	CHECK_STATUS(relay_new(&f->relay, f->loop, &f->chunks, &c), ST_OK);
-}
-
-/* Everything is given back. */
-static void
-check_empty(struct fixture *f)
-{
-	CHECK_INT(relay_counts(f->relay)->tunnels, 0);
-	CHECK_INT(relay_counts(f->relay)->pipes_lent, 0);
-	CHECK_INT(f->chunks.lent, 0);
-	CHECK_INT(count_fds() - 2 * relay_counts(f->relay)->pipes_kept, f->fds);
-}
-
-static void
-teardown(struct fixture *f)
-{
-	check_empty(f);
-	relay_free(&f->relay);
-	CHECK(f->relay == NULL);
-	chunk_pool_clear(&f->chunks);
-	CHECK_INT(count_fds(), f->fds);
-	loop_free(&f->loop);
-}
-
-enum kind { TCP, UNIX };
-
-static void
-open_route(struct route *r, struct fixture *f, enum kind kind,
-    const struct tunnel_limits *limits, struct chunk *early)
-{
-	int pair[2];
-
-	*r = (struct route){.f = f};
-	for (int side = 0; side < 2; side++) {
-		kind == TCP ? tcp_pair(pair) : unix_pair(pair);
-		stream_prepare(pair[0]);
-		r->app[side] = pair[1];
-		CHECK_STATUS(stream_open(&r->stream[side], f->loop, pair[0],
-				 stray, NULL),
-		    ST_OK);
-	}
-	tunnel_start(&r->tunnel, f->relay, &r->stream[0], &r->stream[1], early,
-	    limits, &ops);
-}
-
-static void
-close_app(struct route *r, int side)
-{
-	if (r->app[side] >= 0)
-		close(r->app[side]);
-	r->app[side] = -1;
-}
-
-static void
-reset_app(struct route *r, int side)
-{
-	const struct linger now = {1, 0};
-
-	CHECK_INT(
-	    setsockopt(r->app[side], SOL_SOCKET, SO_LINGER, &now, sizeof(now)),
-	    0);
-	close_app(r, side);
-}
-
-/* Wait for the end, for this reason. */
-static void
-expect_over(struct route *r, enum status reason)
-{
-	SPIN(r->f->loop, r->overs != 0);
-	spin_for(r->f->loop, 3);
-	CHECK_INT(r->overs, 1);
-	CHECK_STATUS(r->reason, reason);
-	close_app(r, 0);
-	close_app(r, 1);
-}
-
-/* End a tunnel in order. */
-static void
-finish(struct route *r)
-{
-	for (int side = 0; side < 2; side++)
-		CHECK_INT(shutdown(r->app[side], SHUT_WR), 0);
-	for (int side = 0; side < 2; side++) {
-		while (recv_end(r->f->loop, r->app[side]) > 0)
-			;
-	}
-	expect_over(r, ST_CLOSED);
-}
-
-/* --- bytes --- */
-
-static uint8_t buffer[1 << 18];
-
-/* What is sent: noise, with a period that no buffer's size divides. */
-#define PERIOD 1000003
-static uint8_t noise[PERIOD + sizeof(buffer)];
-
-static const uint8_t *
-bytes_at(uint64_t n)
-{
-	if (noise[0] == 0) {
-		test_random_bytes(noise, PERIOD);
-		noise[0] = 1;
-		memcpy(noise + PERIOD, noise, sizeof(buffer));
-	}
-	return noise + n % PERIOD;
-}
-
-/* One direction: from app[side] to the other. */
-struct flow {
-	int from, to; /* descriptors */
-	uint64_t total, sent, received;
-	size_t chunk; /* of one send or recv */
-	bool ended; /* shutdown sent */
-};
-
-static void
-push(struct flow *f)
-{
-	while (f->sent < f->total) {
-		size_t n = f->chunk;
-		if (n > f->total - f->sent)
-			n = (size_t)(f->total - f->sent);
-		ssize_t k = send(f->from, bytes_at(f->sent), n, MSG_NOSIGNAL);
-		if (k < 0) {
-			CHECK_INT(errno, EAGAIN);
-			return;
-		}
-		f->sent += (uint64_t)k;
-	}
-	if (!f->ended) {
-		f->ended = true;
-		CHECK_INT(shutdown(f->from, SHUT_WR), 0);
-	}
-}
-
-/* True at the end of the stream. */
-static bool
-pull(struct flow *f)
-{
-	ssize_t k;
-
-	while ((k = recv(f->to, buffer, f->chunk, 0)) > 0) {
-		CHECK_MEM(buffer, bytes_at(f->received), (size_t)k);
-		f->received += (uint64_t)k;
-	}
-	if (k < 0)
-		CHECK_INT(errno, EAGAIN);
-	return k == 0;
-}
+#include "tunnel_util.h"
 
 static void
 check_transfer(
@@ -324,12 +98,12 @@ test_early(void)
 	struct flow a = {.chunk = sizeof(buffer)};
 
 	setup(&f, 2);
-	open_route(&r, &f, TCP, &no_limits, early_chunk(&f, CHUNK));
+	open_route(&r, &f, TCP, &no_limits, early_chunk(&f, TUNNEL_CHUNK));
 	/* The rest comes through the socket, and behind. */
 	a.from = r.app[0];
 	a.to = r.app[1];
-	a.sent = CHUNK;
-	a.total = CHUNK + 100000;
+	a.sent = TUNNEL_CHUNK;
+	a.total = TUNNEL_CHUNK + 100000;
 	push(&a);
 	while (!pull(&a))
 		CHECK_STATUS(loop_turn(f.loop, 1), ST_OK);
@@ -353,30 +127,23 @@ test_early_blocked(void)
 {
 	struct fixture f;
 	struct route r;
-	int small = 4096, pair[2];
-	struct flow a = {.chunk = 1000, .total = CHUNK + 5000, .sent = CHUNK};
+	int small = 4096;
+	struct flow a = {
+	    .chunk = 1000, .total = TUNNEL_CHUNK + 5000, .sent = TUNNEL_CHUNK};
 
 	setup(&f, 2);
 	r = (struct route){.f = &f};
-	unix_pair(pair);
-	r.app[0] = pair[1];
-	CHECK_STATUS(
-	    stream_open(&r.stream[0], f.loop, pair[0], stray, NULL), ST_OK);
-	unix_pair(pair);
+	(void)open_side(&r, 0, UNIX);
+	int fd = open_side(&r, 1, UNIX);
 	CHECK_INT(
-	    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)),
-	    0);
-	r.app[1] = pair[1];
-	CHECK_STATUS(
-	    stream_open(&r.stream[1], f.loop, pair[0], stray, NULL), ST_OK);
-	tunnel_start(&r.tunnel, f.relay, &r.stream[0], &r.stream[1],
-	    early_chunk(&f, CHUNK), &no_limits, &ops);
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	start_route(&r, &no_limits, early_chunk(&f, TUNNEL_CHUNK));
 	a.from = r.app[0];
 	a.to = r.app[1];
 	push(&a);
 	spin_for(f.loop, 20);
 	CHECK_INT(f.chunks.lent, 1);
-	CHECK(r.moved[0] < CHUNK);
+	CHECK(r.moved[0] < TUNNEL_CHUNK);
 	while (!pull(&a))
 		CHECK_STATUS(loop_turn(f.loop, 1), ST_OK);
 	CHECK_INT(a.received, a.total);
@@ -848,173 +615,6 @@ test_fair(void)
 	teardown(&f);
 }
 
-/* --- every order of events --- */
-
-/* What one side can do. */
-enum act { SAY, SHOUT, END, CUT, LEAVE, READ, ACTS };
-
-struct party {
-	struct flow out; /* to the other */
-	bool ended, gone, saw_end;
-};
-
-struct play {
-	struct fixture f;
-	struct route r;
-	struct party party[2];
-	bool cut; /* somebody was rude: bytes may be lost */
-};
-
-static void
-party_read(struct play *p, int side)
-{
-	struct flow *in = &p->party[1 - side].out;
-	ssize_t k;
-
-	if (p->party[side].gone)
-		return;
-	while ((k = recv(p->r.app[side], buffer, sizeof(buffer), 0)) > 0) {
-		CHECK_MEM(buffer, bytes_at(in->received), (size_t)k);
-		in->received += (uint64_t)k;
-	}
-	if (k == 0)
-		p->party[side].saw_end = true;
-	/* An orderly end must be one that the other side meant, and carry
-	 * everything it said. */
-	if (k == 0 && !p->cut) {
-		CHECK(p->party[1 - side].ended);
-		CHECK_INT(in->received, in->sent);
-	}
-	if (k < 0 && errno != EAGAIN)
-		CHECK(p->cut);
-}
-
-static void
-party_say(struct play *p, int side, size_t n)
-{
-	struct party *me = &p->party[side];
-
-	if (me->ended || me->gone)
-		return;
-	ssize_t k =
-	    send(p->r.app[side], bytes_at(me->out.sent), n, MSG_NOSIGNAL);
-	if (k > 0)
-		me->out.sent += (uint64_t)k;
-	else
-		CHECK(errno == EAGAIN || p->cut);
-}
-
-static void
-party_act(struct play *p, int side, enum act act)
-{
-	struct party *me = &p->party[side];
-
-	switch (act) {
-	case SAY:
-		party_say(p, side, 10);
-		break;
-	case SHOUT:
-		party_say(p, side, sizeof(buffer));
-		break;
-	case END:
-		if (!me->gone && !me->ended)
-			(void)shutdown(p->r.app[side], SHUT_WR);
-		me->ended = true;
-		break;
-	case CUT:
-		if (!me->gone)
-			reset_app(&p->r, side);
-		p->cut = me->gone = true;
-		break;
-	case LEAVE:
-		/* Without having read everything this is as good as a cut. */
-		p->cut = p->cut || !me->saw_end;
-		close_app(&p->r, side);
-		me->gone = me->ended = true;
-		break;
-	case READ:
-		party_read(p, side);
-		break;
-	case ACTS:
-		break;
-	}
-}
-
-/* Play the acts, each a side and what it does, with a turn of the loop between
- * where the low bit of TURNS says so; then bring it to an end. */
-static void
-play(struct play *p, enum kind kind, const unsigned *acts, unsigned n,
-    unsigned turns)
-{
-	uint64_t end;
-
-	p->party[0] = p->party[1] = (struct party){0};
-	p->cut = false;
-	open_route(&p->r, &p->f, kind, &no_limits, NULL);
-	for (unsigned i = 0; i < n; i++) {
-		party_act(p, (int)(acts[i] / ACTS), acts[i] % ACTS);
-		if ((turns >> i & 1) != 0)
-			CHECK_STATUS(loop_turn(p->f.loop, 0), ST_OK);
-	}
-	for (int side = 0; side < 2; side++)
-		party_act(p, side, END);
-	end = loop_clock_ns() + UINT64_C(10000000000);
-	while (p->r.overs == 0) {
-		CHECK_STATUS(loop_turn(p->f.loop, 1), ST_OK);
-		for (int side = 0; side < 2; side++)
-			party_read(p, side);
-		CHECK(loop_clock_ns() < end);
-	}
-	if (!p->cut) {
-		for (int side = 0; side < 2; side++)
-			party_read(p, side);
-		CHECK_STATUS(p->r.reason, ST_CLOSED);
-		CHECK_INT(p->party[0].out.received, p->party[0].out.sent);
-		CHECK_INT(p->party[1].out.received, p->party[1].out.sent);
-	} else {
-		CHECK(p->r.reason == ST_RESET || p->r.reason == ST_CLOSED);
-	}
-	close_app(&p->r, 0);
-	close_app(&p->r, 1);
-	CHECK_STATUS(loop_turn(p->f.loop, 0), ST_OK);
-	CHECK_INT(p->r.overs, 1);
-	check_empty(&p->f);
-}
-
-static void
-check_orders(enum kind kind, unsigned scripts)
-{
-	static struct play p;
-	unsigned acts[10];
-
-	setup(&p.f, 1);
-	/* Every pair of acts, with and without a turn between. */
-	for (unsigned i = 0; i < 4 * ACTS * 2 * ACTS; i++) {
-		acts[0] = i / 2 / (2 * ACTS) % (2 * ACTS);
-		acts[1] = i / 2 % (2 * ACTS);
-		play(&p, kind, acts, 2, i % 2 != 0 ? 3 : 0);
-	}
-	for (unsigned i = 0; i < scripts; i++) {
-		unsigned n = 3 + (unsigned)(test_random() % 8);
-		for (unsigned j = 0; j < n; j++)
-			acts[j] = (unsigned)(test_random() % (2 * ACTS));
-		play(&p, kind, acts, n, (unsigned)test_random());
-	}
-	teardown(&p.f);
-}
-
-static void
-test_orders(void)
-{
-	check_orders(TCP, 1500);
-}
-
-static void
-test_orders_unix(void)
-{
-	check_orders(UNIX, 500);
-}
-
 TESTS({"100 MB both ways, spliced", test_100_megabytes},
     {"100 MB both ways, looked at", test_100_megabytes_looking},
     {"AF_UNIX", test_unix}, {"small pieces", test_small_pieces},
@@ -1031,6 +631,4 @@ TESTS({"100 MB both ways, spliced", test_100_megabytes},
     {"memory of an idle tunnel", test_idle_memory},
     {"pipes are bounded, and never lent with bytes", test_no_pipe_left},
     {"urgent data is harmless", test_urgent},
-    {"nobody holds the loop", test_fair},
-    {"every order of events, TCP", test_orders},
-    {"every order of events, AF_UNIX", test_orders_unix})
+    {"nobody holds the loop", test_fair})
