@@ -1,7 +1,9 @@
 #include "net/resolver.h"
 
 #include <ares.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/wipe.h"
 
@@ -237,14 +239,28 @@ init_ares(struct channel *ch, bool from_file)
 	return ares_init_options(&ch->ares, &o, mask);
 }
 
+/* c-ares can seed its identifiers from something better than rand(). */
+static bool
+has_seed(void)
+{
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 static enum status
 channel_new(struct resolver *r, struct channel **out, bool from_file)
 {
-	struct channel *ch = calloc(1, sizeof(*ch));
+	struct channel *ch;
 	enum status s;
 
 	*out = NULL;
-	if (ch == NULL)
+	if (!has_seed())
+		return ST_RANDOM;
+	if ((ch = calloc(1, sizeof(*ch))) == NULL)
 		return ST_NO_MEMORY;
 	ch->resolver = r;
 	list_init(&ch->sockets);

@@ -13,6 +13,11 @@
  * other stays silent, the answer is given after RESOLVER_GRACE_MS (RFC 8305,
  * section 3): a name server that drops AAAA does not slow everybody down.
  *
+ * A sandbox has to let it open /dev/urandom and /dev/null, for reading, at any
+ * time (and /etc/resolv.conf, where that is its source, at a reload): c-ares
+ * seeds a channel's identifiers from the first, and would fall back to rand()
+ * without it. We refuse to ask then.
+ *
  * No cache: what a member asks for is forgotten when it is answered, and the
  * name server has one. Names are wiped. A channel is retired after
  * RESOLVER_ROTATE questions, so that source ports change (RFC 5452); that is
@@ -53,7 +58,7 @@ typedef void resolver_fn(
     void *arg, handle_t owner, enum status status, const ip_t *ips, size_t n);
 
 /* Make a resolver that answers to FN with ARG.
- * Returns: ST_OK; ST_NO_MEMORY; ST_BAD_VALUE (servers); ST_SYS. */
+ * Returns: ST_OK; ST_NO_MEMORY; ST_BAD_VALUE (servers); ST_SYS; ST_RANDOM. */
 enum status resolver_new(struct resolver **r, struct loop *l,
     const struct resolver_config *config, resolver_fn *fn,
     void *arg) WARN_UNUSED;
@@ -63,7 +68,7 @@ void resolver_free(struct resolver **r);
 
 /* Ask for NAME (at most 253 characters, no NUL inside) for OWNER. *query names
  * the look-up.
- * Returns: ST_OK (fn will be called once); ST_BUSY; ST_NO_MEMORY;
+ * Returns: ST_OK (fn will be called once); ST_BUSY; ST_NO_MEMORY; ST_RANDOM;
  *          ST_BAD_LENGTH; ST_BAD_ENCODING (no host name). */
 enum status resolver_query(struct resolver *r, handle_t *query, handle_t owner,
     span_t name) WARN_UNUSED;
