@@ -6,6 +6,8 @@
  */
 #include <gmp.h>
 
+#include "bn254/divsteps.h"
+
 const F_T F(zero) = {{0, 0, 0, 0}};
 
 enum status
@@ -109,11 +111,13 @@ F(pow)(F_T *r, const F_T *a, const uint64_t *e, size_t n)
 	*r = acc;
 }
 
-/* a^(m-2), by Fermat. */
 void
 F(inv)(F_T *r, const F_T *a)
 {
-	F(pow)(r, a, MODULUS.minus2, 4);
+	divsteps_inverse(r->l, a->l, MODULUS.m);
+	/* That is 1 / (a 2^256): twice 2^512 bring the form back. */
+	mont_mul(r->l, r->l, MODULUS.r2, &MODULUS);
+	mont_mul(r->l, r->l, MODULUS.r2, &MODULUS);
 }
 
 void

@@ -15,7 +15,6 @@ struct modulus {
 	uint64_t inv; /* -1/m mod 2^64 */
 	uint64_t one[4]; /* 2^256 mod m */
 	uint64_t r2[4]; /* 2^512 mod m */
-	uint64_t minus2[4]; /* m - 2 */
 };
 
 static const struct modulus modulus_p = {
@@ -26,8 +25,6 @@ static const struct modulus modulus_p = {
 	0x0e0a77c19a07df2f},
     .r2 = {0xf32cfc5b538afa89, 0xb5e71911d44501fb, 0x47ab1eff0a417ff6,
 	0x06d89f71cab8351f},
-    .minus2 = {0x3c208c16d87cfd45, 0x97816a916871ca8d, 0xb85045b68181585d,
-	0x30644e72e131a029},
 };
 
 static const struct modulus modulus_r = {
@@ -38,8 +35,6 @@ static const struct modulus modulus_r = {
 	0x0e0a77c19a07df2f},
     .r2 = {0x1bb8e645ae216da7, 0x53fe3ab1e35c59e3, 0x8c49833d53bb8085,
 	0x0216d0b17f4e44a5},
-    .minus2 = {0x43e1f593efffffff, 0x2833e84879b97091, 0xb85045b68181585d,
-	0x30644e72e131a029},
 };
 
 /* r = a mod m for a below 2m. */
