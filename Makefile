@@ -36,8 +36,8 @@ SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 kernel kernel_adx kerne
 UNIT_bn254 := curve field msm pairing tower_adx tower_c64 tower_mpn
 FUZZ_bn254 :=
 
-SRC_hash := blake512 keccak256 poseidon poseidon_constants \
-	poseidon_constants52 poseidon_ifma
+SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \
+	poseidon_constants poseidon_constants52 poseidon_constants64 poseidon_ifma
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 
@@ -110,7 +110,7 @@ FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # Unit tests in which several threads meet.
 THREADED := journal local_store pool prove zkey
 # bench/bench_NAME.c
-BENCH := gate sphinx
+BENCH := gate group sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \

@@ -15,3 +15,14 @@ cpu_has_ifma(void)
 	return false;
 #endif
 }
+
+bool
+cpu_has_adx(void)
+{
+#if defined(__x86_64__) && !defined(__clang__)
+	return __builtin_cpu_supports("adx") && __builtin_cpu_supports("bmi2");
+#else
+	/* clang 14 does not know the name; what has IFMA has both. */
+	return cpu_has_ifma();
+#endif
+}

@@ -13,4 +13,7 @@
  * registers. */
 bool cpu_has_ifma(void);
 
+/* ADX and BMI2: ADCX, ADOX and MULX. */
+bool cpu_has_adx(void);
+
 #endif

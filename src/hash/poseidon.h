@@ -7,10 +7,11 @@
  * permutation of (0, a, b). Everything in Semaphore v4 hashes two values:
  * commitments, tree nodes, nullifiers.
  *
- * We compute the optimised form of the paper's appendix B: the constants of
- * the partial rounds are pushed forward until one a round is left, and each
- * partial round's matrix is split so that it is sparse. The same permutation,
- * with 5 products instead of 9 in each of the 57 partial rounds.
+ * The circuit has the optimised form of the paper's appendix B: the constants
+ * of the partial rounds are pushed forward until one a round is left, and each
+ * partial round's matrix is split so that it is sparse. A witness follows it
+ * wire by wire. What we compute is the same permutation with two products a
+ * round less: hash/poseidon_kernels.h.
  *
  * Constant time in its inputs: commitments are made from secrets. Threads:
  * any.
@@ -26,8 +27,7 @@
 #define POSEIDON_FULL_ROUNDS 8
 #define POSEIDON_PARTIAL_ROUNDS 57
 
-/* The constants of the optimised form, in the layout that circomlib's circuit
- * has (so that a witness can follow it wire by wire):
+/* The constants of the circuit's form, in circomlib's layout:
  *
  *	state += c[0..2]
  *	3 times: x^5 on each lane; state += the next 3 of c; state = m state
