@@ -86,15 +86,15 @@ open_side(struct route *r, int side, enum kind kind)
 	kind == TCP ? tcp_pair(pair) : unix_pair(pair);
 	stream_prepare(pair[0]);
 	r->app[side] = pair[1];
-	CHECK_STATUS(stream_open(&r->stream[side], r->f->loop, pair[0], stray,
-			 NULL),
+	CHECK_STATUS(
+	    stream_open(&r->stream[side], r->f->loop, pair[0], stray, NULL),
 	    ST_OK);
 	return pair[0];
 }
 
 void
-start_route(struct route *r, const struct tunnel_limits *limits,
-    struct chunk *early)
+start_route(
+    struct route *r, const struct tunnel_limits *limits, struct chunk *early)
 {
 	tunnel_start(&r->tunnel, r->f->relay, &r->stream[0], &r->stream[1],
 	    early, limits, &ops);

@@ -56,8 +56,8 @@ void open_route(struct route *r, struct fixture *f, enum kind kind,
     const struct tunnel_limits *limits, struct chunk *early);
 
 /* Begin the tunnel of R over streams that are open. */
-void start_route(struct route *r, const struct tunnel_limits *limits,
-    struct chunk *early);
+void start_route(
+    struct route *r, const struct tunnel_limits *limits, struct chunk *early);
 
 /* Open one stream of R over a new pair; returns our end of it. */
 int open_side(struct route *r, int side, enum kind kind);
