@@ -45,9 +45,9 @@ SRC_groth16 := batch ntt prove verify zkey
 UNIT_groth16 := groth16 zkey
 FUZZ_groth16 := zkey
 
-SRC_semaphore := artifacts babyjub fault group identity identity_file keys \
-	keys_data members points proof_json prove statement token verify vkey_json \
-	witness
+SRC_semaphore := artifacts babyjub batch fault group identity identity_file \
+	keys keys_data members points proof_json prove statement token verify \
+	vkey_json witness
 UNIT_semaphore := group hostile identity proof prove witness
 FUZZ_semaphore := identity_file members proof_json token vkey
 

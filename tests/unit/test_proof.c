@@ -360,6 +360,94 @@ test_memo(void)
 	semaphore_keys_free(keys);
 }
 
+/* --- batches --- */
+
+/* Spoil P in one of several ways; what verification alone says of it is what
+ * the batch has to say. */
+static void
+spoil(struct semaphore_proof *p, unsigned how)
+{
+	struct semaphore_fault f;
+
+	switch (how % 8) {
+	case 0:
+		p->nullifier[31] ^= 1;
+		break;
+	case 1:
+		p->message[0] ^= 1;
+		break;
+	case 2:
+		p->points[31] ^= 1; /* A.x: off the curve */
+		break;
+	case 3:
+		p->depth = p->depth % 32 + 1;
+		break;
+	case 4:
+		p->depth = 0;
+		break;
+	case 5:
+		memset(p->root, 0xff, 32);
+		break;
+	case 6:
+		p->form = SEMAPHORE_NO_POINTS;
+		break;
+	default:
+		CHECK_STATUS(semaphore_proof_compress(p, &f), ST_OK);
+		p->points[0] ^= 0x40; /* -A */
+	}
+}
+
+static void
+check_batch(const struct semaphore_keys *keys, struct semaphore_memo *memo,
+    const json_t *all, size_t n, unsigned bad_in_100)
+{
+	struct semaphore_proof *p = kept(n * sizeof(*p));
+	const struct semaphore_proof **list = kept(n * sizeof(*list));
+	struct semaphore_fault *faults = kept(n * sizeof(*faults)), alone;
+	uint8_t *random = kept(16 * n);
+
+	test_random_bytes(random, 16 * n);
+	for (size_t i = 0; i < n; i++) {
+		load(&p[i], all, test_random() % PROOFS);
+		if (test_random() % 2 == 0)
+			CHECK_STATUS(
+			    semaphore_proof_compress(&p[i], &alone), ST_OK);
+		if (test_random() % 100 < bad_in_100)
+			spoil(&p[i], (unsigned)test_random());
+		list[i] = &p[i];
+	}
+	CHECK_STATUS(
+	    semaphore_verify_batch(keys, memo, faults, list, n, random), ST_OK);
+	for (size_t i = 0; i < n; i++) {
+		enum status st = semaphore_verify(keys, NULL, &p[i], &alone);
+		CHECK_STATUS(faults[i].status, st);
+		CHECK(faults[i].field == alone.field &&
+		    faults[i].index == alone.index &&
+		    faults[i].value == alone.value);
+	}
+}
+
+static void
+test_batch(void)
+{
+	json_t *all = proofs_load();
+	struct semaphore_keys *keys;
+	struct semaphore_memo *memo;
+
+	CHECK_STATUS(
+	    semaphore_keys_new(&keys, SEMAPHORE_ALL_DEPTHS, NULL), ST_OK);
+	CHECK_STATUS(semaphore_memo_new(&memo, keys), ST_OK);
+	check_batch(keys, NULL, all, 0, 0);
+	for (size_t n = 1; n < 12; n++)
+		check_batch(keys, n % 2 != 0 ? memo : NULL, all, n,
+		    (unsigned)(n % 3) * 30);
+	check_batch(keys, memo, all, 30, 100);
+	/* More than one pass. */
+	check_batch(keys, memo, all, 260, 5);
+	semaphore_memo_free(memo);
+	semaphore_keys_free(keys);
+}
+
 /* --- keys --- */
 
 /* The key that is built in for each depth is the official one. The files are
@@ -561,6 +649,7 @@ TESTS({"proof: the official ones, both forms", test_official},
     {"proof: texts that are no token", test_token_text},
     {"proof: compressed points", test_token_points},
     {"proof: a memo changes no verdict", test_memo},
+    {"proof: batches", test_batch},
     {"proof: how signals are hashed", test_signal_hash},
     {"keys: the official ones", test_official_keys},
     {"keys: by file", test_key_by_file}, {"keys: bad ones", test_bad_keys},
