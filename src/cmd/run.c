@@ -100,5 +100,6 @@ cmd_run(int argc, char **argv)
 		findings_print(&f, stderr);
 	}
 	findings_clear(&f);
+	log_configure(LEVEL_NOTICE, FORMAT_PLAIN, TARGET_STDERR);
 	return st == ST_OK ? CLI_OK : CLI_ERROR;
 }

@@ -140,6 +140,7 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
 	    .epoch = epoch_at(rules, gateway_now(g).wall),
 	    .tor_configured = info != NULL,
 	    .sandbox = &g->sandbox,
+	    .log_dropped = log_dropped(),
 	};
 	out->epoch_end_seconds = epoch_end(rules, out->epoch);
 	for (size_t i = 0; i < g->listeners_n; i++)

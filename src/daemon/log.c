@@ -1,8 +1,13 @@
 #include "daemon/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <paths.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,8 +16,9 @@ static struct {
 	enum log_level level;
 	enum log_format format;
 	enum log_target target;
-	bool syslog_open;
-} state = {LEVEL_NOTICE, FORMAT_PLAIN, TARGET_STDERR, false};
+	int logger; /* the system's, connected; -1: not */
+	uint64_t dropped;
+} state = {LEVEL_NOTICE, FORMAT_PLAIN, TARGET_STDERR, -1, 0};
 
 #define EVENT(E, LEVEL, NAME, TEXT) [E] = {NAME, TEXT, LEVEL}
 
@@ -275,12 +281,80 @@ log_errno(int error)
 	return log_words(KEY_CAUSE, strerror(error));
 }
 
+/* --- sinks: whoever reads the log slowly, or not at all, must not stop the
+ * gateway; what can not be written at once is dropped and counted --- */
+
+static bool
+write_stderr(const char *text, size_t len)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	/* A pipe is ready when it has room for PIPE_BUF bytes, which is more
+	 * than a line; and one write a line keeps lines whole. */
+	if (poll(&p, 1, 0) != 1 || (p.revents & POLLOUT) == 0)
+		return false;
+	return write(STDERR_FILENO, text, len) == (ssize_t)len;
+}
+
+/* Connect to the system's logger. Not syslog(3): it waits for a logger that
+ * does not read. */
+static void
+open_logger(void)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+
+	memcpy(sun.sun_path, _PATH_LOG, sizeof(_PATH_LOG));
+	state.logger =
+	    socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (state.logger >= 0 &&
+	    connect(state.logger, (const struct sockaddr *)&sun, sizeof(sun)) !=
+		0) {
+		close(state.logger);
+		state.logger = -1;
+	}
+}
+
+static void
+close_logger(void)
+{
+	if (state.logger >= 0)
+		close(state.logger);
+	state.logger = -1;
+}
+
+/* Send TEXT as the logger expects it (RFC 3164, as glibc does). */
+static bool
+write_logger(enum log_level level, const char *text)
+{
+	char datagram[LOG_LINE_MAX + 64], date[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int n;
+
+	if (localtime_r(&now, &tm) != NULL)
+		strftime(date, sizeof(date), "%b %e %H:%M:%S", &tm);
+	n = snprintf(datagram, sizeof(datagram), "<%d>%s postern[%ld]: %s",
+	    LOG_DAEMON | priorities[level], date, (long)getpid(), text);
+	for (unsigned tries = 0; tries < 2; tries++) {
+		if (state.logger < 0)
+			open_logger();
+		if (state.logger < 0)
+			return false;
+		if (send(state.logger, datagram, (size_t)n, MSG_NOSIGNAL) == n)
+			return true;
+		if (errno == EAGAIN)
+			return false;
+		close_logger(); /* it was restarted: once more */
+	}
+	return false;
+}
+
 void
 log_event(enum log_event event, const struct log_field *fields)
 {
 	char text[LOG_LINE_MAX + 1];
 	const struct log_event_info *e = log_event_info(event);
-	size_t len;
+	bool written;
 
 	if (!log_wants(e->level))
 		return;
@@ -290,16 +364,20 @@ log_event(enum log_event event, const struct log_field *fields)
 			put(&l, "{");
 		put_event(&l, state.format, event, fields);
 		text[l.len] = '\0';
-		syslog(priorities[e->level], "%s", text);
-		return;
+		written = write_logger(e->level, text);
+	} else {
+		size_t len = log_format_line(text, LOG_LINE_MAX, state.format,
+		    time(NULL), event, fields);
+		text[len++] = '\n';
+		written = write_stderr(text, len);
 	}
-	len = log_format_line(
-	    text, LOG_LINE_MAX, state.format, time(NULL), event, fields);
-	text[len++] = '\n';
-	/* One write a line, so that lines of several processes do not mix. A
-	 * log that can not be written must not stop the gateway. */
-	if (write(STDERR_FILENO, text, len) < 0)
-		return;
+	state.dropped += !written;
+}
+
+uint64_t
+log_dropped(void)
+{
+	return state.dropped;
 }
 
 void
@@ -312,14 +390,11 @@ void
 log_configure(
     enum log_level level, enum log_format format, enum log_target target)
 {
-	if (target == TARGET_SYSLOG && !state.syslog_open)
-		openlog("postern", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	else if (target != TARGET_SYSLOG && state.syslog_open)
-		closelog();
+	if (target != TARGET_SYSLOG)
+		close_logger();
 	state.level = level;
 	state.format = format;
 	state.target = target;
-	state.syslog_open = target == TARGET_SYSLOG;
 }
 
 bool

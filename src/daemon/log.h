@@ -160,7 +160,8 @@ void log_event(enum log_event event, const struct log_field *fields);
 /* Log EVENT without fields. */
 void log_plain(enum log_event event);
 
-/* Set up or change the log. Until then: plain, notice, stderr. */
+/* Set up or change the log. Until then: plain, notice, stderr. With stderr, the
+ * system's logger is closed if it was open. */
 void log_configure(
     enum log_level level, enum log_format format, enum log_target target);
 
@@ -171,6 +172,10 @@ bool log_wants(enum log_level level);
 void log_set_level(enum log_level level);
 enum log_level log_current_level(void);
 const char *log_level_name(enum log_level level);
+
+/* Lines that could not be written at once, and so were not: the log never
+ * makes the gateway wait. */
+uint64_t log_dropped(void);
 
 /* The name, level and text of EVENT: the table of events, for its test and for
  * the manual. */

@@ -212,6 +212,8 @@ render_state(struct buffer *b, const struct gauges *g)
 	gauge(b, "ledger_bytes", g->ledger_bytes, "Memory of the ledger.");
 	gauge(b, "ledger_bytes_max", g->ledger_bytes_max,
 	    "Memory the ledger may take.");
+	counter(b, "log_dropped_total", g->log_dropped,
+	    "Log lines that nobody was ready to take.");
 	counter(b, "accept_pauses_total", g->accept_pauses,
 	    "Times accepting paused for want of descriptors or memory.");
 }

@@ -80,6 +80,7 @@ struct gauges {
 	bool tor_configured, tor_up;
 	uint64_t circuits_closed;
 	const struct sandbox *sandbox; /* NULL: not told */
+	uint64_t log_dropped;
 	const struct gauge_group *groups;
 	size_t groups_n;
 };

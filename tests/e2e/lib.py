@@ -157,6 +157,15 @@ def token_of(proof):
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
+def told_by(token):
+    """What of a token must not be told on: itself and its nullifier."""
+    told = {token}
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        told.add(json.loads(raw)["nullifier"])
+    return told
+
+
 def today(length=86400):
     return int(time.time()) // length
 
@@ -387,6 +396,7 @@ class Gateway:
         self.file = where / "postern.conf"
         self.log_file = where / "log"
         self.process = None
+        self.secrets = set()  # what clients have named: not for the log
 
     def write(self):
         lines = []
@@ -499,9 +509,11 @@ class Answer:
 class Client:
     """A raw connection to the gateway, as tor would make it."""
 
-    def __init__(self, port, timeout=15):
+    def __init__(self, port, timeout=15, secrets=None):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout)
         self.rest = b""
+        self.secrets = set() if secrets is None else secrets
+        self.secrets.add(f":{self.sock.getsockname()[1]}")
 
     def __enter__(self):
         return self
@@ -541,8 +553,10 @@ class Client:
 
     def connect(self, target, token=None, early=b""):
         head = f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n"
+        self.secrets.add(target)
         if token:
             head += f"Proxy-Authorization: Semaphore {token}\r\n"
+            self.secrets.update(told_by(token))
         self.send(head.encode() + b"\r\n" + early)
         return self.answer()
 

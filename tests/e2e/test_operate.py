@@ -683,6 +683,54 @@ def test_the_log_names_nobody():
                         json.loads(line)
 
 
+def test_syslog():
+    """What the machine's logger gets, where it has none that would mind."""
+    if os.path.exists("/dev/log") or os.geteuid() != 0:
+        print("    there is a logger here, or we are not root: not tried")
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+        s.bind("/dev/log")
+        try:
+            s.settimeout(5)
+            with gate(log={"target": "syslog"}) as (g, target):
+                ask(g, target, "member 0")
+                said = b""
+                while b"tunnel_opened" not in said:
+                    said = s.recv(4096)
+                check(re.match(rb"<31>.* postern\[\d+\]: debug tunnel_opened:",
+                               said), said)  # daemon.debug
+                s.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        check(V.nullifier("member 0").encode()
+                              not in s.recv(4096))
+                check("tunnel_opened" not in g.log())
+                s.settimeout(5)
+        finally:
+            os.unlink("/dev/log")
+
+
+def test_a_log_that_nobody_reads_stops_nobody():
+    with folder() as where, Server(echo) as site:
+        g = Gateway(where, configuration(where, site.port))
+        g.write()
+        g.process = subprocess.Popen([BIN, "run", "-c", str(g.file)],
+                                     stderr=subprocess.PIPE)
+        try:
+            wait_until(g.ready, 20, "ready")
+            for _ in range(120):  # more than the 64 KiB of a pipe
+                with g.client() as c:
+                    for _ in range(8):
+                        equal(c.connect("a.example:443").code, 407)
+            for _ in range(10):
+                equal(ask(g, f"127.0.0.1:{site.port}", "member 0"), 200)
+            g.send_signal(signal.SIGTERM)
+            g.process.wait(5)
+        finally:
+            g.kill()
+            g.process.stderr.close()
+
+
 def test_events_are_those_of_the_table():
     """Each line is a known event with fields key=value."""
     with gate() as (g, target):
