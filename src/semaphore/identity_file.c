@@ -40,12 +40,16 @@ void
 identity_file_plain(
     char out[static IDENTITY_FILE_MAX], size_t *len, const struct identity *id)
 {
-	char key[IDENTITY_EXPORT_MAX];
+	static const char head[] = FIRST_PLAIN "key ";
+	size_t at = sizeof(head) - 1;
 
-	identity_export(key, id);
-	*len = (size_t)snprintf(
-	    out, IDENTITY_FILE_MAX, FIRST_PLAIN "key %s\n", key);
-	wipe(key, sizeof(key));
+	/* No printf: it would look for the end of the key. */
+	memcpy(out, head, at);
+	identity_export(out + at, id);
+	at += base64_length(id->key_len, BASE64_STANDARD);
+	out[at++] = '\n';
+	out[at] = '\0';
+	*len = at;
 }
 
 static bool
