@@ -2,8 +2,11 @@
 #include "cmd/mix.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <sodium.h>
 
 #include "base/text.h"
 #include "cmd/commands.h"
@@ -12,7 +15,12 @@ static const struct cli_command commands[] = {
     {"keygen", cmd_mix_keygen, "make a node's key"},
     {"layers", cmd_mix_layers,
 	"show which layer each node of a registry is in"},
+    {"node", cmd_mix_node, "run a mix node"},
     {"peel", cmd_mix_peel, "show what a hop would do with a packet"},
+    {"probe", cmd_mix_probe, "send loops and time them"},
+    {"registry", cmd_mix_registry, "make a registry of nodes' entries"},
+    {"send", cmd_mix_send, "send a message to a service, show its reply"},
+    {"sink", cmd_mix_sink, "run a destination service"},
     {NULL, NULL, NULL},
 };
 
@@ -32,6 +40,52 @@ mix_suite(enum sphinx_suite *out, const char *name, const char *text)
 	if (sphinx_suite_parse(out, text) == ST_OK)
 		return true;
 	cli_error(name, "--suite %s: there are wide and stream", text);
+	return false;
+}
+
+bool
+mix_endpoint(endpoint_t *out, const char *name, const char *option,
+    const char *text, bool any)
+{
+	char with_port[ENDPOINT_TEXT_MAX];
+	size_t len = text != NULL ? strlen(text) : 0;
+
+	if (text == NULL)
+		return true;
+	if (endpoint_parse(out, span_str(text)) == ST_OK)
+		return true;
+	/* endpoint_parse takes no port 0. */
+	if (any && len > 2 && len < sizeof(with_port) &&
+	    strcmp(text + len - 2, ":0") == 0) {
+		memcpy(with_port, text, len);
+		with_port[len - 1] = '1';
+		if (endpoint_parse(out, span_of(with_port, len)) == ST_OK) {
+			out->port = 0;
+			return true;
+		}
+	}
+	cli_error(name, "%s %s: an IP address and a port, like 192.0.2.1:9000",
+	    option, text);
+	return false;
+}
+
+bool
+mix_number(double *out, const char *name, const char *option, const char *text,
+    double min, double max)
+{
+	char *end;
+	double x;
+
+	if (text == NULL)
+		return true;
+	x = strtod(text, &end);
+	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && x >= min &&
+	    x <= max) {
+		*out = x;
+		return true;
+	}
+	cli_error(
+	    name, "%s %s: a number from %g to %g", option, text, min, max);
 	return false;
 }
 
@@ -67,6 +121,48 @@ mix_key_error(const char *name, const char *path, enum status st)
 		    "%s: not a mix key: 64 hex digits, as `postern mix keygen` "
 		    "writes them",
 		    path);
+}
+
+bool
+mix_open(struct loop **l, struct outbox *o, const char *name, const char *path,
+    enum sphinx_suite suite)
+{
+	struct outbox_config config = {.suite = suite};
+	struct registry *r;
+	enum status st;
+
+	*l = NULL;
+	if (path == NULL) {
+		cli_error(name, "--registry FILE is missing (which network?)");
+		return false;
+	}
+	if (sodium_init() < 0) {
+		cli_error(name, "%s", status_text(ST_RANDOM));
+		return false;
+	}
+	if (mix_registry(&r, name, path, suite) != ST_OK)
+		return false;
+	/* A peer that closes is an error of its connection, no more. */
+	signal(SIGPIPE, SIG_IGN);
+	st = loop_new(l);
+	if (st == ST_OK)
+		st = outbox_init(o, *l, &config, NULL);
+	if (st != ST_OK) {
+		cli_error(name, "%s", status_text(st));
+		loop_free(l);
+		registry_free(&r);
+		return false;
+	}
+	outbox_set_registry(o, r);
+	return true;
+}
+
+void
+mix_close(struct loop **l, struct outbox *o)
+{
+	outbox_clear(o);
+	loop_settle(*l);
+	loop_free(l);
 }
 
 void

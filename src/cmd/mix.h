@@ -6,11 +6,16 @@
 #include <jansson.h>
 
 #include "cmd/cli.h"
-#include "mix/registry.h"
+#include "mix/outbox.h"
 
 int cmd_mix_keygen(int argc, char **argv);
 int cmd_mix_layers(int argc, char **argv);
+int cmd_mix_node(int argc, char **argv);
 int cmd_mix_peel(int argc, char **argv);
+int cmd_mix_probe(int argc, char **argv);
+int cmd_mix_registry(int argc, char **argv);
+int cmd_mix_send(int argc, char **argv);
+int cmd_mix_sink(int argc, char **argv);
 
 /* The option that names a suite. */
 #define MIX_SUITE_OPTION                                              \
@@ -19,17 +24,33 @@ int cmd_mix_peel(int argc, char **argv);
 		    "wide (default), or stream: the Erebus network's" \
 	}
 
-/* Read a suite's name; NULL is the default. Says what is wrong.
- * Returns: false when there is no such suite. */
+/* The readers below say, for the command NAME, what is wrong and what would be
+ * right, and return false then. TEXT may be NULL: *out is the default. */
+
 bool mix_suite(enum sphinx_suite *out, const char *name, const char *text);
 
-/* Load the registry at PATH for the command NAME; says what is wrong, with
- * file, line and member. *r is NULL on failure. */
+/* "192.0.2.1:9000"; port 0 is good where ANY is. The default is *out. */
+bool mix_endpoint(endpoint_t *out, const char *name, const char *option,
+    const char *text, bool any);
+
+/* A decimal with or without a point, from MIN to MAX. The default is *out. */
+bool mix_number(double *out, const char *name, const char *option,
+    const char *text, double min, double max);
+
+/* Load the registry at PATH, with file, line and member of what is wrong.
+ * *r is NULL on failure. */
 enum status mix_registry(struct registry **r, const char *name,
     const char *path, enum sphinx_suite suite) WARN_UNUSED;
 
-/* Say, for the command NAME, why the key file at PATH can not be used. */
+/* Say why the key file at PATH can not be used. */
 void mix_key_error(const char *name, const char *path, enum status st);
+
+/* What every command that talks over the network has: the loop, and the
+ * outbox with the registry at PATH. Says what is wrong.
+ * Returns: false; then there is nothing to close. */
+bool mix_open(struct loop **l, struct outbox *o, const char *name,
+    const char *path, enum sphinx_suite suite);
+void mix_close(struct loop **l, struct outbox *o);
 
 /* Set MEMBER of OBJECT to LEN bytes as hex. */
 void

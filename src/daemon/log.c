@@ -92,6 +92,26 @@ static const struct log_event_info events[EV_COUNT] = {
     EVENT(EV_SESSION_ENDED, LEVEL_DEBUG, "session_ended",
 	"a connection is closed"),
 
+    EVENT(EV_MIX_READY, LEVEL_NOTICE, "mix_ready", "the mix node is open"),
+    EVENT(EV_MIX_REGISTRY, LEVEL_NOTICE, "mix_registry",
+	"the registry of nodes is taken over"),
+    EVENT(EV_MIX_REGISTRY_BROKEN, LEVEL_ERROR, "mix_registry_broken",
+	"the registry is not right; the old one stays"),
+    EVENT(EV_MIX_KEY_TURNED, LEVEL_NOTICE, "mix_key_turned",
+	"a new key is in force, and the next one is announced"),
+    EVENT(EV_MIX_KEY_FAILED, LEVEL_ERROR, "mix_key_failed",
+	"the next key can not be made; the present one stays"),
+    EVENT(EV_MIX_JOURNAL_FAILED, LEVEL_ERROR, "mix_journal_failed",
+	"the replay journal can not be written; packets are dropped"),
+    EVENT(EV_MIX_JOURNAL_BACK, LEVEL_NOTICE, "mix_journal_back",
+	"the replay journal can be written again"),
+    EVENT(EV_MIX_FILTER_FULL, LEVEL_ERROR, "mix_filter_full",
+	"the replay filter is full; packets are dropped until the next key"),
+    EVENT(EV_MIX_DRAINING, LEVEL_NOTICE, "mix_draining",
+	"nothing new is taken; what is held goes on"),
+    EVENT(
+	EV_MIX_STOPPED, LEVEL_NOTICE, "mix_stopped", "the mix node has ended"),
+
     EVENT(EV_INTERNAL, LEVEL_ERROR, "internal", "a fault of the program"),
 };
 
@@ -109,6 +129,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_LINE] = "line",
     [KEY_MEMBERS] = "members",
     [KEY_MS] = "ms",
+    [KEY_NODES] = "nodes",
     [KEY_PLACE] = "place",
     [KEY_SECONDS] = "seconds",
     [KEY_SESSIONS] = "sessions",

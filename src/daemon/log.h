@@ -88,6 +88,18 @@ enum log_event {
 	EV_TUNNEL_OPENED,
 	EV_SESSION_ENDED,
 
+	/* A mix node. */
+	EV_MIX_READY,
+	EV_MIX_REGISTRY,
+	EV_MIX_REGISTRY_BROKEN,
+	EV_MIX_KEY_TURNED,
+	EV_MIX_KEY_FAILED,
+	EV_MIX_JOURNAL_FAILED,
+	EV_MIX_JOURNAL_BACK,
+	EV_MIX_FILTER_FULL,
+	EV_MIX_DRAINING,
+	EV_MIX_STOPPED,
+
 	EV_INTERNAL, /* a broken invariant of ours */
 	EV_COUNT
 };
@@ -106,6 +118,7 @@ enum log_key {
 	KEY_LINE,
 	KEY_MEMBERS,
 	KEY_MS,
+	KEY_NODES,
 	KEY_PLACE, /* a file and a line, or a key of the configuration */
 	KEY_SECONDS,
 	KEY_SESSIONS,

@@ -8,7 +8,7 @@
 #include "net/dialer.h"
 
 #define RETRY_FIRST_MS 250
-#define RETRY_LAST_MS 30000
+#define RETRY_LAST_MS 10000
 /* A service that could not be reached so many times loses its queue. */
 #define DELIVERY_TRIES 4
 

@@ -3,7 +3,7 @@
  * A parcel goes to the end of its peer's queue when its delay is over, so what
  * is written is in order of release. A link to a node is made when it is first
  * needed and stays; when it breaks it is made again, after waits that double
- * from a quarter of a second up to half a minute, each shortened by chance so
+ * from a quarter of a second up to ten, each shortened by chance so
  * that peers do not come back in step. A frame whose writing was cut off is
  * sent again as a whole (the peer has dropped its half). A link to a service
  * is closed when its queue is empty; a service that can not be reached several

@@ -256,7 +256,8 @@ on_message(void *arg, const sphinx_message_t *m)
 	struct mix_node *n = arg;
 
 	/* Only our own loops come here. */
-	(void)loops_message(n->loops, m);
+	if (n->loops != NULL)
+		(void)loops_message(n->loops, m);
 }
 
 /* --- now and then --------------------------------------------------------- */
@@ -336,7 +337,7 @@ make_loops(struct mix_node *n)
 {
 	struct mix_client_config client = n->config.inbox;
 	struct loops_config loops = {
-	    .rate = n->config.loop_rate, .grace_ms = LOOP_GRACE_MS};
+	    .rate = n->config.loop_rate, .grace_ms = n->config.loop_grace_ms};
 	enum status st;
 
 	client.mean_ms = n->config.loop_mean_ms;
@@ -413,6 +414,8 @@ mix_node_new(struct mix_node **out, char problem[static 256], struct loop *l,
 		n->config.inlets = INLETS;
 	if (n->config.max_delay_ms == 0)
 		n->config.max_delay_ms = MAX_DELAY_MS;
+	if (n->config.loop_grace_ms == 0)
+		n->config.loop_grace_ms = LOOP_GRACE_MS;
 	task_init(&n->process, on_process);
 	deadline_init(&n->tick, on_tick);
 	st = make_parts(n, problem);
@@ -454,10 +457,18 @@ mix_node_set_registry(struct mix_node *n, struct registry *r)
 		loops_registry_changed(n->loops);
 }
 
+void
+mix_node_drain(struct mix_node *n)
+{
+	loops_free(&n->loops);
+	mix_client_free(&n->client);
+	inlets_free(&n->inlets);
+}
+
 uint16_t
 mix_node_port(const struct mix_node *n)
 {
-	return inlets_port(n->inlets);
+	return n->inlets != NULL ? inlets_port(n->inlets) : 0;
 }
 
 uint16_t
@@ -512,7 +523,7 @@ mix_node_state(const struct mix_node *n)
 	    .registry = n->outbox.registry,
 	    .loops = n->loops,
 	    .links = links_gauges(n->outbox.links),
-	    .inlets = inlets_open(n->inlets),
+	    .inlets = n->inlets != NULL ? inlets_open(n->inlets) : 0,
 	    .parcels = n->outbox.pool.used,
 	    .parcels_max = n->outbox.pool.capacity,
 	    .seen = seen_count(n->keys.entry[KEY_CURRENT].seen),

@@ -45,6 +45,8 @@ struct mix_node_config {
 	/* Loops. */
 	double loop_rate; /* a second; 0: none, and no inbox */
 	double loop_mean_ms; /* of each hop */
+	uint64_t loop_grace_ms; /* a loop is lost so long after its delays;
+				 * 0: 30 s */
 	struct mix_client_config inbox; /* listen, address */
 	/* May be NULL. PROBLEM is a path or "". */
 	void (*event)(
@@ -65,6 +67,9 @@ void mix_node_free(struct mix_node **n) NONNULL;
 
 /* Take over R. Until there is one, packets for other nodes are dropped. */
 void mix_node_set_registry(struct mix_node *n, struct registry *r) NONNULL;
+
+/* Take no more packets and send no more loops; what is held goes on. */
+void mix_node_drain(struct mix_node *n) NONNULL;
 
 /* The ports it listens at; of the inbox, 0 without loops. */
 uint16_t mix_node_port(const struct mix_node *n) NONNULL;
