@@ -80,8 +80,8 @@ UNIT_tor := control
 FUZZ_tor := control
 
 SRC_mix := client counts inbox inlets json_line key_file keyring links loops \
-	node outbox parcel path random registry seen tls wire
-UNIT_mix := mix mix_simulation
+	node outbox parcel path random registry seen service tls wire
+UNIT_mix := mix mix_node mix_simulation
 FUZZ_mix := registry
 
 SRC_client := client door errand errand_out facts fetch hop peer purse reply \
@@ -100,7 +100,8 @@ FUZZ_daemon := config torrc
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl \
 	daemon_args group https identity identity_load member_file mint mix \
-	mix_keygen mix_layers mix_peel passphrase prove run secrets unix_dial \
+	mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
+	mix_registry mix_send mix_sink passphrase prove run secrets unix_dial \
 	verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
@@ -369,6 +370,10 @@ demo: deps-demo ## the main job on this machine alone: private tor, gate, member
 	@$(MAKE) --no-print-directory all
 	@tests/e2e/demo
 
+mix-demo: deps-demo ## the mixnet on this machine alone: three nodes, an echo, a loop
+	@$(MAKE) --no-print-directory all
+	@tests/e2e/mix-demo
+
 run: deps-demo ## the gateway behind this machine's own tor
 	@$(MAKE) --no-print-directory all
 	@conf/run-here
@@ -403,7 +408,7 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all bench bench-programs check check-all clean demo deps deps-demo deps-test \
-	format fuzz-replay help install layers list-programs list-threaded programs run sizes \
+	format fuzz-replay help install layers list-programs list-threaded mix-demo programs run sizes \
 	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%)
 .SECONDARY:
 

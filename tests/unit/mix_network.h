@@ -221,10 +221,11 @@ network_registry(const struct network *net, enum sphinx_suite suite)
 }
 
 /* Make N nodes like CONFIG with keys of their own, each behind a tap when SEEN
- * is not NULL. */
+ * is not NULL. ADJUST, if not NULL, changes the configuration of node I. */
 static inline void
 network_start(struct network *net, size_t n,
-    const struct mix_node_config *config, struct sightings *seen)
+    const struct mix_node_config *config, struct sightings *seen,
+    void (*adjust)(struct mix_node_config *c, size_t i))
 {
 	*net = (struct network){.n = n, .tapped = seen != NULL};
 	CHECK_STATUS(loop_new(&net->loop), ST_OK);
@@ -238,6 +239,8 @@ network_start(struct network *net, size_t n,
 		c.inbox.listen = c.inbox.address = loopback_port(0);
 		c.keys.identity = net->key[i];
 		c.deliver = deliver_to_loopback();
+		if (adjust != NULL)
+			adjust(&c, i);
 		CHECK_STATUS(
 		    mix_node_new(&net->node[i], problem, net->loop, &c), ST_OK);
 		if (!net->tapped)

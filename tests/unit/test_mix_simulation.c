@@ -271,7 +271,7 @@ test_simulation(void)
 	CHECK(seen.list != NULL);
 	service = listen_any(&port);
 	CHECK(pthread_create(&thread, NULL, serve, NULL) == 0);
-	network_start(&net, NODES, &config, &seen);
+	network_start(&net, NODES, &config, &seen, NULL);
 	CHECK_STATUS(outbox_init(&s.outbox, net.loop, &outbox, NULL), ST_OK);
 	outbox_set_registry(&s.outbox, network_registry(&net, SPHINX_WIDE));
 	at = loopback_port(port);
