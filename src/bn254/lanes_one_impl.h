@@ -10,11 +10,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "bn254/fp.h"
 
 #define LANES 1
+#define LANE_INLINE static inline
+#define LANE_UNROLL
 
 typedef fp_t lane_t;
 typedef bool lane_mask_t;
@@ -50,14 +53,9 @@ lane_mul_raw(lane_t *t, const lane_t *a, const lane_t *b)
 }
 
 static inline void
-lane_mul2_raw(lane_t *t, const lane_t *a, const lane_t *b, const lane_t *c,
-    const lane_t *d)
+lane_sqr_raw(lane_t *t, const lane_t *a)
 {
-	fp_t ab, cd;
-
-	fp_mul(&ab, a, b);
-	fp_mul(&cd, c, d);
-	fp_add(t, &ab, &cd);
+	fp_sqr(t, a);
 }
 
 static inline void
@@ -101,9 +99,9 @@ lane_load(lane_t *r, const uint8_t *const in[static LANES])
 }
 
 static inline void
-lane_store(fp_t out[static LANES], const lane_t *a)
+lane_store(uint64_t out[static LANES][4], const lane_t *a)
 {
-	*out = *a;
+	memcpy(out[0], a->l, sizeof(out[0]));
 }
 
 #endif

@@ -41,18 +41,19 @@ msm_digits(uint8_t *out, size_t stride, const uint64_t scalar[static 4])
 	for (int i = 0; i < 4; i++)
 		odd[i] = order[i] & even;
 	limbs_add(k, scalar, odd);
-	for (size_t i = 0; i < MSM_WINDOWS; i++) {
-		unsigned low = (unsigned)(k[i / 16] >> i % 16 * 4) & 15;
-		unsigned next = i + 1 < MSM_WINDOWS
-		    ? (unsigned)(k[(i + 1) / 16] >> (i + 1) % 16 * 4) & 1
-		    : 1;
-		/* u = d + 16, odd, from 1 to 31: its bit 4 says plus. */
-		unsigned u = low | 1 | next << 4;
-		unsigned minus = 1 - (u >> 4);
-		unsigned size = ((u & 15) ^ ((0 - minus) & 15)) + minus;
-		/* |d| = u - 16 if plus, else 16 - u */
-		out[i * stride] =
-		    (uint8_t)(size >> 1 | minus * MSM_DIGIT_MINUS);
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t word = k[i], next = i < 3 ? k[i + 1] : 1;
+		for (size_t j = 0; j < 16; j++, out += stride) {
+			/* u = d + 16, odd, from 1 to 31: bit 4 says plus. */
+			unsigned u = (unsigned)(word | 1) & 31;
+			if (j == 15)
+				u = (u & 15) | (unsigned)(next & 1) << 4;
+			unsigned minus = 1 - (u >> 4);
+			/* |d| = u - 16 if plus, else 16 - u = (~u & 15) + 1 */
+			unsigned size = ((u & 15) ^ ((0 - minus) & 15)) + minus;
+			*out = (uint8_t)(size >> 1 | minus * MSM_DIGIT_MINUS);
+			word >>= 4;
+		}
 	}
 	wipe(k, sizeof(k));
 }

@@ -12,12 +12,16 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512ifma")
 #endif
 
+#include "bn254/lanes_ifma_p.h"
+
 #include "bn254/lanes_ifma_impl.h"
 
 #define KERNEL msm_kernel_ifma
 #define KERNEL_NAME "ifma"
 #define BLOCK_G1 64
 #define BLOCK_G2 32
+#define CHOICES_G1 4
+#define CHOICES_G2 2
 #include "bn254/msm_kernel_impl.h"
 
 #ifdef __clang__

@@ -8,6 +8,7 @@
  *   POINT, ADDITION, WORK, SHAPE, JACOBIAN   names for our own types
  *   POINT_SIZE   bytes of a point
  *   BLOCK, MANY  vectors of points at a time; vectors in one inversion
+ *   CHOICES      windows that are looked up at a time
  *
  * Term number i is in lane i mod LANES of vector i / LANES. For each window
  * there are some accumulators, so that enough additions are independent to
@@ -190,20 +191,49 @@ G(make_tables)(WORK *w, size_t n, bool bits)
 	G(add_all)(w, todo);
 }
 
-/* The entry of TABLE that each lane's digit names: all ENTRIES are read. */
-static inline void
-G(choose)(POINT *r, const POINT *table, unsigned entries,
-    const uint8_t digits[static LANES])
+/* One coordinate of the table entries that the lanes' digits name, for CHOICES
+ * windows at once: an entry is loaded once for all of them, and every entry is
+ * read. hit[e][i] are the lanes whose digit is e in window i. */
+LANE_INLINE void
+G(choose_one)(ELEM out[static CHOICES], const ELEM *table, unsigned entries,
+    lane_mask_t hit[static MSM_ENTRIES][CHOICES])
 {
-	*r = table[0];
+	const size_t step = sizeof(POINT) / sizeof(ELEM);
+
+	LANE_UNROLL
+	for (int i = 0; i < CHOICES; i++)
+		out[i] = table[0];
 	for (unsigned e = 1; e < entries; e++) {
-		lane_mask_t hit =
-		    lane_bytes_eq(digits, MSM_DIGIT_ENTRY, (uint8_t)e);
-		E(select)(&r->x, &table[e].x, hit);
-		E(select)(&r->y, &table[e].y, hit);
+		LANE_UNROLL
+		for (int i = 0; i < CHOICES; i++)
+			E(select)(&out[i], &table[e * step], hit[e][i]);
 	}
-	E(negate)
-	(&r->y, lane_bytes_eq(digits, MSM_DIGIT_MINUS, MSM_DIGIT_MINUS));
+}
+
+/* The points that the digits of CHOICES windows, STRIDE apart, pick from TABLE:
+ * out[i] for window i. */
+static inline void
+G(choose)(POINT *const out[static CHOICES], const POINT *table,
+    unsigned entries, const uint8_t *const digits[static CHOICES])
+{
+	lane_mask_t hit[MSM_ENTRIES][CHOICES];
+	ELEM v[CHOICES];
+
+	for (unsigned e = 1; e < entries; e++) {
+		for (int i = 0; i < CHOICES; i++)
+			hit[e][i] = lane_bytes_eq(
+			    digits[i], MSM_DIGIT_ENTRY, (uint8_t)e);
+	}
+	G(choose_one)(v, &table->x, entries, hit);
+	for (int i = 0; i < CHOICES; i++)
+		out[i]->x = v[i];
+	G(choose_one)(v, &table->y, entries, hit);
+	for (int i = 0; i < CHOICES; i++) {
+		E(negate)
+		(&v[i],
+		    lane_bytes_eq(digits[i], MSM_DIGIT_MINUS, MSM_DIGIT_MINUS));
+		out[i]->y = v[i];
+	}
 }
 
 /* How the accumulators are laid out: K for each of WINDOWS. */
@@ -217,20 +247,31 @@ typedef struct {
 static void
 G(accumulate)(WORK *w, SHAPE *s, size_t at, size_t n)
 {
+	const bool first = s->filled == 0;
 	size_t todo = 0;
 
-	for (size_t i = 0; i < s->windows; i++) {
-		for (size_t j = 0; j < n; j++) {
-			size_t v = at + j;
-			POINT *sum = &w->sums[i * s->k + j];
-			POINT *chosen = s->filled == 0 ? sum : &w->chosen[todo];
-			G(choose)
-			(chosen, w->table[v], s->entries,
-			    &w->digits[(i * BLOCK + v) * LANES]);
-			w->todo[todo++] = (ADDITION){sum, sum, chosen};
+	for (size_t j = 0; j < n; j++) {
+		for (size_t i = 0; i < s->windows; i += CHOICES) {
+			POINT *out[CHOICES];
+			const uint8_t *digits[CHOICES];
+			for (size_t c = 0; c < CHOICES; c++) {
+				/* Where there are fewer windows, the last one
+				 * again. */
+				bool real = i + c < s->windows;
+				size_t window = real ? i + c : s->windows - 1;
+				POINT *sum = &w->sums[window * s->k + j];
+				out[c] = first ? sum : &w->chosen[todo];
+				digits[c] =
+				    &w->digits[(window * BLOCK + at + j) *
+					LANES];
+				if (!first && real)
+					w->todo[todo++] =
+					    (ADDITION){sum, sum, out[c]};
+			}
+			G(choose)(out, w->table[at + j], s->entries, digits);
 		}
 	}
-	if (s->filled == 0)
+	if (first)
 		s->filled = n;
 	else
 		G(add_all)(w, todo);
