@@ -94,7 +94,7 @@ SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_com
 	memory metrics option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session \
 	session_proof session_request session_target tor_link well_known
-UNIT_daemon := config log metrics sandbox
+UNIT_daemon := config log membership metrics policy sandbox
 FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
