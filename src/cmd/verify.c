@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <sodium.h>
 
 #include "base/span.h"
 #include "base/text.h"
@@ -18,11 +21,27 @@
  * line, that is longer is no proof. */
 #define PROOF_MAX ((size_t)1 << 20)
 
-enum option { OPT_NDJSON, OPT_JSON, OPT_KEY, OPT_KERNEL, OPTIONS };
+/* So many are verified together where they are all there already. */
+#define TOGETHER 64
+
+enum option {
+	OPT_NDJSON,
+	OPT_TOKEN,
+	OPT_MESSAGE,
+	OPT_SCOPE,
+	OPT_JSON,
+	OPT_KEY,
+	OPT_KERNEL,
+	OPTIONS
+};
 
 static const struct cli_option options[OPTIONS + 1] = {
     [OPT_NDJSON] = {"ndjson", 0, NULL,
 	"each line is a proof, or an object with a member \"proof\""},
+    [OPT_TOKEN] = {"token", 0, NULL,
+	"tokens, a line each, as Proxy-Authorization carries them"},
+    [OPT_MESSAGE] = {"message", 0, "N", "message of compact tokens"},
+    [OPT_SCOPE] = {"scope", 0, "N", "scope of compact tokens"},
     [OPT_JSON] = {"json", 0, NULL,
 	"answer in JSON: {\"valid\":true}, or false and a \"reason\""},
     [OPT_KEY] = {"key", 0, "DEPTH:FILE",
@@ -32,21 +51,34 @@ static const struct cli_option options[OPTIONS + 1] = {
 };
 
 static const struct cli_spec spec = {
-    .synopsis = "[--ndjson] [FILE|-]",
+    .synopsis = "[--ndjson|--token] [FILE|-]",
     .summary = "Verify Semaphore v4 proofs. Prints a line for each: \"valid\", "
 	       "or \"invalid: \" and the\nreason. Exits with 0 if all are "
 	       "valid, 1 if some are not, 2 if FILE can not be read.",
     .options = options,
-    .notes = "A proof is the JSON object that the official library makes.",
+    .notes = "A proof is the JSON object that the official library makes. A "
+	     "compact token does\nnot hold message and scope: say them with "
+	     "--message and --scope.",
     .max_args = 1,
+};
+
+/* A proof that has been read, or why it was not. */
+struct pending {
+	struct semaphore_proof proof;
+	struct semaphore_fault fault;
+	const char *reason; /* one of ours; NULL: the fault says it */
 };
 
 struct verifier {
 	const char *name; /* of the command, for errors */
 	struct semaphore_keys *keys;
 	struct semaphore_memo *memo;
+	bool tokens, has_statement;
+	uint8_t message[32], scope[32]; /* of compact tokens */
 	bool json;
 	bool all_valid;
+	size_t n; /* pending */
+	struct pending pending[TOGETHER];
 };
 
 /* --- keys --- */
@@ -85,6 +117,24 @@ take_key(struct verifier *v, const char *value)
 	return st;
 }
 
+/* Take message and scope of compact tokens, both or neither. */
+static enum status
+take_statement(struct verifier *v, const char *message, const char *scope)
+{
+	if (message == NULL && scope == NULL)
+		return ST_OK;
+	if (message == NULL || scope == NULL ||
+	    decimal_decode(v->message, span_str(message)) != ST_OK ||
+	    decimal_decode(v->scope, span_str(scope)) != ST_OK) {
+		cli_error(v->name,
+		    "--message and --scope go together, two numbers below "
+		    "2^256");
+		return ST_BAD_VALUE;
+	}
+	v->has_statement = true;
+	return ST_OK;
+}
+
 static enum status
 verifier_init(struct verifier *v, const char *name, const char *const *values)
 {
@@ -92,6 +142,11 @@ verifier_init(struct verifier *v, const char *name, const char *const *values)
 
 	*v = (struct verifier){.name = name, .all_valid = true};
 	v->json = values[OPT_JSON] != NULL;
+	v->tokens = values[OPT_TOKEN] != NULL;
+	if (sodium_init() < 0) {
+		cli_error(name, "libsodium does not start");
+		return ST_RANDOM;
+	}
 	/* Keys are made ready as their depths come up. */
 	st = semaphore_keys_new(&v->keys, 0, values[OPT_KERNEL]);
 	if (st == ST_OK)
@@ -102,7 +157,10 @@ verifier_init(struct verifier *v, const char *name, const char *const *values)
 		    status_text(st));
 		return st;
 	}
-	return values[OPT_KEY] != NULL ? take_key(v, values[OPT_KEY]) : ST_OK;
+	st = take_statement(v, values[OPT_MESSAGE], values[OPT_SCOPE]);
+	if (st == ST_OK && values[OPT_KEY] != NULL)
+		st = take_key(v, values[OPT_KEY]);
+	return st;
 }
 
 static void
@@ -112,11 +170,11 @@ verifier_clear(struct verifier *v)
 	semaphore_keys_free(v->keys);
 }
 
-/* --- one proof --- */
+/* --- proofs --- */
 
 /* Read the proof in TEXT: it, or its member "proof". */
 static enum status
-read_proof(struct semaphore_proof *p, span_t text, struct semaphore_fault *f)
+read_json(struct semaphore_proof *p, span_t text, struct semaphore_fault *f)
 {
 	json_t *root;
 	const json_t *inner;
@@ -131,20 +189,48 @@ read_proof(struct semaphore_proof *p, span_t text, struct semaphore_fault *f)
 	return st;
 }
 
-static enum status
-verify(struct verifier *v, span_t text, struct semaphore_fault *f)
+static void
+read_token(const struct verifier *v, struct pending *p, span_t text)
 {
-	struct semaphore_proof p;
+	struct semaphore_token t;
+
+	if (text.len > 0 && text.ptr[text.len - 1] == '\r')
+		text.len--;
+	if (semaphore_token_decode(
+		&p->proof, &t, text.ptr, text.len, &p->fault) != ST_OK ||
+	    t.kind != SEMAPHORE_TOKEN_COMPACT)
+		return;
+	if (!v->has_statement) {
+		p->fault.status = ST_MISSING;
+		p->reason = "a compact token (give --message and --scope)";
+		return;
+	}
+	memcpy(p->proof.message, v->message, 32);
+	memcpy(p->proof.scope, v->scope, 32);
+}
+
+/* Read TEXT as the next pending proof. */
+static void
+take_proof(struct verifier *v, span_t text)
+{
+	struct pending *p = &v->pending[v->n++];
 	enum status st;
 
-	if (read_proof(&p, text, f) != ST_OK)
-		return f->status;
-	st = semaphore_keys_need(v->keys, p.depth);
-	if (st != ST_OK) {
-		*f = (struct semaphore_fault){.status = st, .index = -1};
-		return st;
+	*p = (struct pending){.reason = NULL};
+	if (text.len > PROOF_MAX) {
+		p->fault.status = ST_NO_SPACE;
+		p->reason = "longer than any proof";
+		return;
 	}
-	return semaphore_verify(v->keys, v->memo, &p, f);
+	if (v->tokens)
+		read_token(v, p, text);
+	else if (read_json(&p->proof, text, &p->fault) != ST_OK)
+		return;
+	if (p->fault.status != ST_OK)
+		return;
+	st = semaphore_keys_need(v->keys, p->proof.depth);
+	if (st != ST_OK)
+		p->fault = (struct semaphore_fault){.status = st, .index = -1};
 }
 
 /* Print what came out; REASON is NULL for a proof that holds. The reasons are
@@ -164,36 +250,77 @@ answer(struct verifier *v, const char *reason)
 		printf("invalid: %s\n", reason);
 }
 
-static void
-answer_to(struct verifier *v, span_t text)
+/* Verify what has been read so far.
+ * Returns: ST_OK; ST_NO_MEMORY. */
+static enum status
+verify_pending(struct verifier *v)
+{
+	const struct semaphore_proof *proofs[TOGETHER];
+	struct semaphore_fault faults[TOGETHER];
+	struct pending *which[TOGETHER];
+	uint8_t random[16 * TOGETHER];
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->pending[i].fault.status != ST_OK)
+			continue;
+		which[n] = &v->pending[i];
+		proofs[n++] = &v->pending[i].proof;
+	}
+	randombytes_buf(random, 16 * n);
+	if (semaphore_verify_batch(
+		v->keys, v->memo, faults, proofs, n, random) != ST_OK)
+		return ST_NO_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		which[i]->fault = faults[i];
+	return ST_OK;
+}
+
+/* Verify and answer all that is pending, in order. */
+static enum status
+answer_pending(struct verifier *v)
 {
 	char say[SEMAPHORE_FAULT_MAX];
-	struct semaphore_fault f;
+	enum status st = verify_pending(v);
 
-	if (text.len > PROOF_MAX)
-		answer(v, "longer than any proof");
-	else if (verify(v, text, &f) == ST_OK)
-		answer(v, NULL);
-	else
-		answer(v, semaphore_fault_text(say, &f));
+	for (size_t i = 0; i < v->n && st == ST_OK; i++) {
+		const struct pending *p = &v->pending[i];
+		if (p->reason != NULL)
+			answer(v, p->reason);
+		else if (p->fault.status != ST_OK)
+			answer(v, semaphore_fault_text(say, &p->fault));
+		else
+			answer(v, NULL);
+	}
+	v->n = 0;
+	fflush(stdout);
+	return st;
 }
 
 /* --- files --- */
 
-/* Verify the lines of IN, each as it comes: somebody may wait for the answer
- * before sending the next.
- * Returns: ST_OK; ST_SYS. */
+/* Whether all of IN is there already; else somebody may wait for an answer
+ * before sending the next line. */
+static bool
+is_regular(FILE *in)
+{
+	struct stat st;
+
+	return fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Verify the lines of IN.
+ * Returns: ST_OK; ST_NO_MEMORY; ST_SYS. */
 static enum status
 verify_lines(struct verifier *v, FILE *in)
 {
 	char *line = malloc(PROOF_MAX + 1);
-	size_t len = 0;
+	size_t len = 0, together = is_regular(in) ? TOGETHER : 1;
+	enum status st = line != NULL ? ST_OK : ST_NO_MEMORY;
 	int c = 0;
 
-	if (line == NULL)
-		return ST_NO_MEMORY;
 	/* A line's bytes beyond the limit are counted, not kept. */
-	while (c != EOF) {
+	while (st == ST_OK && c != EOF) {
 		c = getc_unlocked(in);
 		if (c != '\n' && c != EOF) {
 			if (len < PROOF_MAX)
@@ -201,28 +328,28 @@ verify_lines(struct verifier *v, FILE *in)
 			len += len <= PROOF_MAX;
 			continue;
 		}
-		if (c == EOF && len == 0)
-			break;
-		answer_to(v, span_of(line, len));
-		fflush(stdout);
+		if (c == '\n' || len != 0)
+			take_proof(v, span_of(line, len));
 		len = 0;
+		if (v->n == together || (c == EOF && v->n != 0))
+			st = answer_pending(v);
 	}
 	free(line);
-	return ferror(in) ? ST_SYS : ST_OK;
+	return st == ST_OK && ferror(in) ? ST_SYS : st;
 }
 
 static enum status
-verify_whole(struct verifier *v, int fd)
+verify_whole(struct verifier *v, FILE *in)
 {
 	char *text;
 	size_t len;
-	enum status st = file_load_fd(&text, &len, fd, PROOF_MAX);
+	enum status st = file_load_fd(&text, &len, fileno(in), PROOF_MAX);
 
 	if (st != ST_OK)
 		return st;
-	answer_to(v, span_of(text, len));
+	take_proof(v, span_of(text, len));
 	free(text);
-	return ST_OK;
+	return answer_pending(v);
 }
 
 static int
@@ -235,7 +362,7 @@ verify_file(struct verifier *v, const char *path, bool lines)
 	if (in != NULL && lines)
 		st = verify_lines(v, in);
 	else if (in != NULL)
-		st = verify_whole(v, fileno(in));
+		st = verify_whole(v, in);
 	if (st != ST_OK)
 		cli_error(v->name, "%s: %s", path,
 		    st == ST_SYS ? strerror(errno) : status_text(st));
@@ -249,8 +376,8 @@ verify_file(struct verifier *v, const char *path, bool lines)
 int
 cmd_verify(int argc, char **argv)
 {
+	static struct verifier v; /* too large for the stack */
 	const char *values[OPTIONS];
-	struct verifier v;
 	int args, code = cli_parse(&spec, argc, argv, values, &args);
 
 	if (code >= 0)
@@ -258,7 +385,7 @@ cmd_verify(int argc, char **argv)
 	code = CLI_ERROR;
 	if (verifier_init(&v, argv[0], values) == ST_OK)
 		code = verify_file(&v, args < argc ? argv[args] : "-",
-		    values[OPT_NDJSON] != NULL);
+		    values[OPT_NDJSON] != NULL || v.tokens);
 	verifier_clear(&v);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		cli_error(argv[0], "standard output: %s", strerror(errno));

@@ -2,6 +2,8 @@
 #include "program.h"
 #include "proof_util.h"
 
+#include "base/text.h"
+
 static struct program p;
 static char folder[32];
 
@@ -184,6 +186,72 @@ test_keys(void)
 	CHECK_HAS(p.err, "--kernel");
 }
 
+static void
+test_tokens(void)
+{
+	json_t *all = proofs_load();
+	char *json = proof_text(all, 0);
+	char json_token[3000], compact[SEMAPHORE_COMPACT_LENGTH + 1], *lines;
+	struct semaphore_proof proof;
+	struct semaphore_fault f;
+
+	base64_encode(json_token, span_str(json), BASE64_URL);
+	CHECK_STATUS(
+	    semaphore_proof_from_json(&proof, json, strlen(json), &f), ST_OK);
+	CHECK_STATUS(semaphore_proof_compress(&proof, &f), ST_OK);
+	CHECK_STATUS(semaphore_token_compact(compact, &proof, 1, 0), ST_OK);
+	lines = text_of("%s\n%s\r\n%sA\n\n", json_token, compact, compact);
+	program_run(&p, lines,
+	    (const char *const[]){"verify", "--token", "--message", "1",
+		"--scope", "20612", NULL});
+	CHECK_CODE(&p, 1);
+	CHECK_STR(p.out,
+	    "valid\nvalid\ninvalid: bytes after the end\n"
+	    "invalid: neither JSON nor a compact token of this version\n");
+	program_run(&p, lines,
+	    (const char *const[]){"verify", "--token", "--message", "1",
+		"--scope", "20613", NULL});
+	CHECK_HAS(p.out, "valid\ninvalid: the proof does not hold\n");
+	program_run(
+	    &p, lines, (const char *const[]){"verify", "--token", NULL});
+	CHECK_HAS(p.out,
+	    "valid\ninvalid: a compact token (give --message and --scope)\n");
+	RUN(&p, "verify", "--token", "--message", "1");
+	CHECK_CODE(&p, 2);
+	CHECK_HAS(p.err, "--message and --scope go together");
+	RUN(&p, "verify", "--token", "--message", "1", "--scope", "x");
+	CHECK_CODE(&p, 2);
+}
+
+/* More lines in a file than are verified together, bad ones among them. */
+static void
+test_many_lines(void)
+{
+	enum { N = 150 };
+	json_t *all = proofs_load();
+	char *lines = text_of("%s", ""), *want = text_of("%s", "");
+
+	for (unsigned i = 0; i < N; i++) {
+		struct draft d = draft_of(all, i % 4);
+		const char *say = "valid";
+		if (i % 7 == 3) {
+			d.scope = text_of("\"%u\"", i);
+			say = "invalid: the proof does not hold";
+		} else if (i % 11 == 5) {
+			d.root = NULL;
+			say = "invalid: merkleTreeRoot: missing";
+		}
+		lines = text_of("%s%s\n", lines, draft_text(&d));
+		want = text_of("%s%s\n", want, say);
+	}
+	program_enter(folder);
+	write_file("many", lines, strlen(lines));
+	RUN(&p, "verify", "--ndjson", "many");
+	CHECK_CODE(&p, 1);
+	CHECK_STR(p.out, want);
+	LEAVE(folder, "many");
+}
+
 /* An answer comes before the next line is sent: one can talk to it. */
 static void
 test_dialogue(void)
@@ -216,4 +284,5 @@ test_dialogue(void)
 TESTS({"verify: one proof", test_one}, {"verify: the official ones", test_all},
     {"verify: lines", test_lines},
     {"verify: answers in JSON", test_json_answers}, {"verify: keys", test_keys},
+    {"verify: tokens", test_tokens}, {"verify: many lines", test_many_lines},
     {"verify: a dialogue", test_dialogue})
