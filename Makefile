@@ -118,7 +118,7 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) clang libclang-rt-14-dev nodejs npm valgrind
+DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev nodejs npm valgrind
 
 # --- flags -------------------------------------------------------------------
 

@@ -11,7 +11,7 @@
 /* Tor builds two circuits and a rendezvous; it gives up after two minutes. */
 #define OPEN_MS 120000
 /* Of the port itself, which is on this machine or near. */
-#define ANSWER_MS 10000
+#define ANSWER_MS 5000
 
 static struct hop *
 hop_of(struct conn *conn)
@@ -243,7 +243,10 @@ on_deadline(struct deadline *d)
 {
 	struct hop *h = loop_owner(d, struct hop, deadline);
 
-	fail(h, h->state == HOP_REPLY ? TROUBLE_TIMEOUT : TROUBLE_NO_TOR, "");
+	if (h->state == HOP_REPLY)
+		fail(h, TROUBLE_TIMEOUT, "");
+	else
+		fail(h, TROUBLE_NOT_TOR, "it does not answer");
 }
 
 /* --- the beginning --- */
@@ -263,7 +266,8 @@ hop_dialled(void *arg, handle_t owner, enum status st, int fd, ip_t ip)
 		return;
 	}
 	if (st != ST_OK) {
-		fail(h, TROUBLE_NO_TOR, status_text(st));
+		fail(h, TROUBLE_NO_TOR,
+		    st == ST_CONNECT_REFUSED ? "nobody listens there" : "");
 		return;
 	}
 	h->dialled = true;
