@@ -75,8 +75,9 @@ cmd_check(int argc, char **argv)
 		cli_error(argv[0], "the system gives no randomness");
 		return CLI_ERROR;
 	}
-	if (config_load(&config, &f, args.path,
-		(const char *const *)args.overrides, args.overrides_n) == ST_OK)
+	config_examine(&config, &f, args.path,
+	    (const char *const *)args.overrides, args.overrides_n);
+	if (config != NULL)
 		checkup(config, &f,
 		    values[OPT_TORRC] != NULL ? values[OPT_TORRC]
 					      : CHECKUP_TORRC);

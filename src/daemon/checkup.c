@@ -19,6 +19,7 @@
 #include "daemon/privilege.h"
 #include "daemon/roll.h"
 #include "daemon/sandbox.h"
+#include "daemon/tor_link.h"
 #include "store/journal_format.h"
 
 #define MEMBERS_MAX ((size_t)512 << 20)
@@ -26,6 +27,7 @@
 /* Descriptors that are neither a client's nor a target's: files, pipes. */
 #define OTHER_DESCRIPTORS 640
 #define DNS_PATIENCE_MS 3000
+#define TOR_PATIENCE_MS 3000
 /* No clock that is right is before this: 2026-01-01. */
 #define OLDEST_CLOCK 1767225600
 
@@ -96,6 +98,8 @@ check_members_of(const struct checkup *k, const struct config_group *g,
 	size_t len;
 
 	*root = (struct group_root){0};
+	if (g->members == NULL)
+		return; /* config_check has said so */
 	fault.status =
 	    file_load(&text, &len, g->members, MEMBERS_MAX, FILE_GUARDED);
 	fault.error = errno;
@@ -142,9 +146,11 @@ check_keys(const struct checkup *k)
 {
 	for (size_t i = 0; i < k->c->gateway.keys.n; i++) {
 		const struct text_item *item = &k->c->gateway.keys.items[i];
-		const char *path = strchr(item->text, ':') + 1;
+		const char *path = strchr(item->text, ':');
 		char *text;
 		size_t len;
+		if (path++ == NULL)
+			continue;
 		enum status st =
 		    file_load(&text, &len, path, KEY_MAX, FILE_GUARDED);
 		free(text);
@@ -376,35 +382,48 @@ check_dns(const struct checkup *k)
 
 /* --- tor --- */
 
-/* Whether somebody answers at tor's control port. */
 static void
-check_tor_control(const struct checkup *k)
+tor_changed(void *arg)
+{
+	(void)arg;
+}
+
+static const struct control_ops tor_ops = {
+    .changed = tor_changed,
+    .restarted = tor_changed,
+};
+
+/* Whether tor answers at its control port, and takes what we have for proof of
+ * who we are. */
+static void
+check_tor_control(const struct checkup *k, const char *onion)
 {
 	struct place where = config_place(k->c, NULL, "tor", "control");
-	const char *text = k->c->tor.control;
-	struct listener_config address = {0};
-	char path[108], *password;
-	size_t len;
+	const struct control_info *info = NULL;
+	struct control *control = NULL;
+	struct loop *l = NULL;
 	enum status st;
 
-	if (text == NULL ||
-	    listener_parse(&address, path, span_str(text)) != ST_OK)
+	if (k->c->tor.control == NULL)
 		return;
-	if (address.kind == LISTEN_UNIX && !someone_listens(path))
+	if (loop_new(&l) != ST_OK)
+		return;
+	st = tor_link_open(&control, l, k->c, onion, &tor_ops, NULL, k->f);
+	if (st == ST_OK)
+		info = control_info(control);
+	uint64_t end = loop_now(l) + TOR_PATIENCE_MS;
+	while (st == ST_OK && loop_now(l) < end && info->state != CONTROL_UP &&
+	    info->why_down == ST_OK)
+		st = loop_turn(l, 100);
+	if (info != NULL && info->state != CONTROL_UP)
 		findings_add(k->f, FINDING_WARNING, where,
-		    "is tor running, and may this user use its socket? "
-		    "(adduser postern debian-tor)",
-		    "%s: %s", path, strerror(errno));
-	if (k->c->tor.password_file == NULL)
-		return;
-	st = file_load(
-	    &password, &len, k->c->tor.password_file, 1024, FILE_OWNER);
-	free(password);
-	if (st != ST_OK)
-		findings_add(k->f, FINDING_ERROR,
-		    config_place(k->c, NULL, "tor", "password_file"),
-		    file_cure(st, FILE_OWNER), "%s: %s",
-		    k->c->tor.password_file, file_problem(st, FILE_OWNER));
+		    "is tor running, and may this user use its control port "
+		    "and read its cookie? (adduser postern debian-tor)",
+		    "tor does not answer: %s",
+		    status_text(info->why_down != ST_OK ? info->why_down
+							: ST_CONNECT_TIMEOUT));
+	control_free(&control);
+	loop_free(&l);
 }
 
 static void
@@ -419,27 +438,36 @@ check_torrc_file(const struct checkup *k, const char *torrc)
 	free(text);
 }
 
-void
-checkup(const struct config *c, struct findings *f, const char *torrc)
+static void
+check_all(const struct checkup *k, const char *torrc)
 {
-	struct checkup k = {c, f, someone_listens(c->control.socket)};
 	struct audience audience = {0};
 	char onion[ONION_LENGTH + 1];
 
+	check_guarded_folder(k->f, k->c->path);
+	privilege_check(k->c, k->f);
+	sandbox_check(k->c, k->f);
+	if (gateway_read_audience(&audience, onion, k->c, k->f) == ST_OK)
+		check_journal(k, &audience);
+	check_members(k);
+	check_keys(k);
+	check_addresses(k);
+	check_descriptors(k);
+	check_clock(k);
+	check_dns(k);
+	check_tor_control(k, onion);
+	check_torrc_file(k, torrc);
+}
+
+void
+checkup(const struct config *c, struct findings *f, const char *torrc)
+{
+	struct findings found = {0};
+	struct checkup k = {c, &found, someone_listens(c->control.socket)};
+
 	if (k.running)
-		findings_add(f, FINDING_NOTE, whole(c->control.socket), "",
+		findings_add(&found, FINDING_NOTE, whole(c->control.socket), "",
 		    "a gateway is running with this configuration");
-	check_guarded_folder(f, c->path);
-	privilege_check(c, f);
-	sandbox_check(c, f);
-	if (gateway_read_audience(&audience, onion, c, f) == ST_OK)
-		check_journal(&k, &audience);
-	check_members(&k);
-	check_keys(&k);
-	check_addresses(&k);
-	check_descriptors(&k);
-	check_clock(&k);
-	check_dns(&k);
-	check_tor_control(&k);
-	check_torrc_file(&k, torrc);
+	check_all(&k, torrc);
+	findings_move(f, &found);
 }

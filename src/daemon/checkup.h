@@ -6,7 +6,8 @@
  * should be. An error is what would stop `postern run`; the rest is advice.
  *
  * Nothing is changed: no file is made, no lock is kept, no tor is asked for
- * more than whether it is there. When a gateway is running already with this
+ * more than whether it is there. A configuration with errors is looked at as
+ * far as it goes, so that these and the machine's faults are told at once. When a gateway is running already with this
  * configuration, what it holds (its addresses, its journal) is not a fault.
  *
  * Blocking; for a command, not for the loop.

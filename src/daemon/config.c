@@ -339,11 +339,11 @@ config_unref(struct config **config)
 	free(c);
 }
 
-enum status
-config_parse(struct config **config, struct findings *f, const char *name,
-    const char *text, size_t len, const char *const *overrides, size_t n)
+/* Read TEXT and OVERRIDES, as far as they can be read. */
+static struct config *
+read_all(struct findings *f, const char *name, const char *text, size_t len,
+    const char *const *overrides, size_t n)
 {
-	size_t before = f->errors;
 	struct reading r = {
 	    .config = config_new(name),
 	    .findings = f,
@@ -352,7 +352,6 @@ config_parse(struct config **config, struct findings *f, const char *name,
 	    .len = len,
 	};
 
-	*config = NULL;
 	/* Each of libinih's own complaints has been made by line_is_sound. */
 	if (ini_parse_stream(next_line, &r, handle_pair, &r) < 0)
 		memory_die();
@@ -360,16 +359,24 @@ config_parse(struct config **config, struct findings *f, const char *name,
 	for (size_t i = 0; i < n; i++)
 		take_override(&r, overrides[i]);
 	config_check(r.config, f);
-	if (f->errors != before) {
-		config_unref(&r.config);
-		return ST_BAD_VALUE;
-	}
-	*config = r.config;
-	return ST_OK;
+	return r.config;
 }
 
 enum status
-config_load(struct config **config, struct findings *f, const char *path,
+config_parse(struct config **config, struct findings *f, const char *name,
+    const char *text, size_t len, const char *const *overrides, size_t n)
+{
+	size_t before = f->errors;
+
+	*config = read_all(f, name, text, len, overrides, n);
+	if (f->errors == before)
+		return ST_OK;
+	config_unref(config);
+	return ST_BAD_VALUE;
+}
+
+void
+config_examine(struct config **config, struct findings *f, const char *path,
     const char *const *overrides, size_t n)
 {
 	size_t len;
@@ -378,16 +385,27 @@ config_load(struct config **config, struct findings *f, const char *path,
 	    file_load(&text, &len, path, FILE_MAX_BYTES, FILE_GUARDED);
 
 	*config = NULL;
-	if (st != ST_OK) {
+	if (st != ST_OK)
 		findings_add(f, FINDING_ERROR, (struct place){path, 0},
 		    st == ST_PERMISSION ? file_cure(st, FILE_GUARDED)
 					: "name the configuration with -c FILE",
 		    "%s", file_problem(st, FILE_GUARDED));
-		return ST_BAD_VALUE;
-	}
-	st = config_parse(config, f, path, text, len, overrides, n);
+	else
+		*config = read_all(f, path, text, len, overrides, n);
 	free(text);
-	return st;
+}
+
+enum status
+config_load(struct config **config, struct findings *f, const char *path,
+    const char *const *overrides, size_t n)
+{
+	size_t before = f->errors;
+
+	config_examine(config, f, path, overrides, n);
+	if (f->errors == before)
+		return ST_OK;
+	config_unref(config);
+	return ST_BAD_VALUE;
 }
 
 static const struct config_origin *

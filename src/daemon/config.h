@@ -120,6 +120,13 @@ enum status config_parse(struct config **config, struct findings *f,
     const char *name, const char *text, size_t len,
     const char *const *overrides, size_t n) WARN_UNUSED;
 
+/* The same as config_load for somebody who looks on when there are errors: what
+ * could be read of the file is in *config all the same, with the defaults where
+ * it could not. Not for a gateway.
+ * Out:     *config, NULL only when the file can not be read. */
+void config_examine(struct config **config, struct findings *f,
+    const char *path, const char *const *overrides, size_t n);
+
 struct config *config_ref(struct config *c);
 
 /* Give the reference up; *c is NULL afterwards. */

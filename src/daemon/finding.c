@@ -1,6 +1,7 @@
 #include "daemon/finding.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +45,41 @@ findings_add(struct findings *f, enum severity severity, struct place where,
 	count(f, severity);
 }
 
+/* One of the first N items is an error about WHERE. */
+static bool
+is_known(const struct findings *f, size_t n, const char *where)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (f->items[i].severity == FINDING_ERROR &&
+		    strcmp(f->items[i].where, where) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+item_clear(struct finding *item)
+{
+	free(item->where);
+	free(item->what);
+	free(item->cure);
+}
+
 void
 findings_move(struct findings *f, struct findings *from)
 {
+	size_t before = f->n;
+
 	make_room(f, from->n);
 	for (size_t i = 0; i < from->n; i++) {
-		f->items[f->n++] = from->items[i];
-		count(f, from->items[i].severity);
+		struct finding *item = &from->items[i];
+		if (item->severity == FINDING_ERROR &&
+		    is_known(f, before, item->where)) {
+			item_clear(item);
+			continue;
+		}
+		f->items[f->n++] = *item;
+		count(f, item->severity);
 	}
 	free(from->items);
 	*from = (struct findings){0};
@@ -86,11 +115,8 @@ findings_print(const struct findings *f, FILE *out)
 void
 findings_clear(struct findings *f)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		free(f->items[i].where);
-		free(f->items[i].what);
-		free(f->items[i].cure);
-	}
+	for (size_t i = 0; i < f->n; i++)
+		item_clear(&f->items[i]);
 	free(f->items);
 	*f = (struct findings){0};
 }

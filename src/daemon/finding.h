@@ -47,7 +47,8 @@ void
 findings_add(struct findings *f, enum severity severity, struct place where,
     const char *cure, const char *fmt, ...) PRINTF_LIKE(5, 6);
 
-/* Move the items of FROM to the end of F; FROM is empty afterwards. */
+/* Move the items of FROM to the end of F, but for errors about a place of which
+ * F has one already: they follow from it. FROM is empty afterwards. */
 void findings_move(struct findings *f, struct findings *from);
 
 /* Print a line for each: "WHERE: error: WHAT (CURE)". */

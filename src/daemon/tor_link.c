@@ -1,5 +1,6 @@
 #include "daemon/tor_link.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,16 +69,18 @@ read_password(
 	return st;
 }
 
-static enum status
-open_control(struct tor_link *t, struct findings *f)
+enum status
+tor_link_open(struct control **out, struct loop *l, const struct config *c,
+    const char *onion, const struct control_ops *control_ops, void *arg,
+    struct findings *f)
 {
-	const struct config *c = t->gateway->config;
 	struct listener_config address = {0};
-	struct control_config cc = {.ops = &ops, .arg = t};
-	char path[108], onion[ONION_LENGTH + 1], *password;
+	struct control_config cc = {.ops = control_ops, .arg = arg};
+	char path[108], service[ONION_LENGTH + 1], *password;
 	size_t len;
 	enum status st = read_password(&password, &len, c, f);
 
+	*out = NULL;
 	if (st == ST_OK)
 		st = listener_parse(&address, path, span_str(c->tor.control));
 	if (address.kind == LISTEN_UNIX)
@@ -86,11 +89,11 @@ open_control(struct tor_link *t, struct findings *f)
 		cc.at = address.at;
 	cc.password = password;
 	/* Tor knows a service by its address without the ".onion". */
-	memcpy(onion, t->gateway->onion, sizeof(onion));
-	onion[strcspn(onion, ".")] = '\0';
-	cc.onion = onion[0] != '\0' ? onion : NULL;
+	snprintf(
+	    service, sizeof(service), "%.*s", (int)strcspn(onion, "."), onion);
+	cc.onion = service[0] != '\0' ? service : NULL;
 	if (st == ST_OK)
-		st = control_new(&t->control, t->gateway->loop, &cc);
+		st = control_new(out, l, &cc);
 	if (password != NULL)
 		wipe(password, len);
 	free(password);
@@ -109,7 +112,8 @@ tor_link_new(struct tor_link **out, struct gateway *g, struct findings *f)
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		return ST_NO_MEMORY;
 	t->gateway = g;
-	st = open_control(t, f);
+	st = tor_link_open(
+	    &t->control, g->loop, g->config, g->onion, &ops, t, f);
 	*out = t;
 	if (st != ST_OK)
 		tor_link_free(out);

@@ -20,6 +20,13 @@
 enum status tor_link_new(
     struct tor_link **t, struct gateway *g, struct findings *f) WARN_UNUSED;
 
+/* Begin to connect to the control port that C names, for whoever OPS and ARG
+ * are. ONION is the gateway's address, "" when it is not known.
+ * Returns: ST_OK; as control_new; else with a finding on C's password file. */
+enum status tor_link_open(struct control **out, struct loop *l,
+    const struct config *c, const char *onion, const struct control_ops *ops,
+    void *arg, struct findings *f) WARN_UNUSED;
+
 void tor_link_free(struct tor_link **t);
 
 /* Ask tor to close circuit ID, which has sent bad proofs. */

@@ -472,7 +472,6 @@ def test_check_finds_everything_at_once():
         config = configuration(where, site.port,
                                egress={"dns": f"127.0.0.1:{dns.port}"})
         g = start_fails(where, config)
-        torrc = where / "torrc"
         said = run_check(g)
         check(said["ok"], said)
         # All of these at once.
@@ -501,7 +500,17 @@ def test_check_finds_everything_at_once():
                       f"{what} in {said['findings']}")
             check(all(f["cure"] for f in said["findings"]
                       if f["severity"] == "error"), said)
-        torrc.write_text("")
+            # Those of the configuration do not hide those of the machine.
+            g.config["limits"] = {"attempts": "many"}
+            g.config["tor"] = {"control": f"127.0.0.1:{free_port()}"}
+            g.write()
+            said = run_check(g)
+            for severity, place, what in (
+                    ("error", "postern.conf:", "attempts"),
+                    ("error", "two", "exactly the same members"),
+                    ("warning", "postern.conf:", "tor does not answer")):
+                check(finds(said, severity, place, what),
+                      f"{what} in {said['findings']}")
 
 
 def test_check_reads_torrc():
@@ -591,6 +600,9 @@ def test_tors_control_port():
                 equal(said["up"], True)
                 check(re.match(r"0\.4\.", said["version"]), said)
                 check("tor         up" in ctl(g, "status"))
+                said = run_check(g)
+                check(said["ok"] and not finds(said, "warning", "", "tor"),
+                      said)
 
                 def on(circuit, token):
                     with g.client() as c:
