@@ -536,6 +536,27 @@ def test_identical_proofs_share_one_check():
             c.sock.close()
 
 
+def test_a_bad_proof_among_good_ones():
+    """Proofs that wait are checked together; each gets its own verdict."""
+    with gate(limits={"workers": 1}) as (g, target):
+        wanted = []
+        for i in range(8):
+            wanted.append((V.token(f"member {i}"), 200))
+            wanted.append((token_of(dict(
+                V.proof(f"member {i}"),
+                nullifier=V.nullifier(f"member {(i + 1) % 8}"))), 407))
+        clients = [g.client() for _ in wanted]
+        for c, (token, _) in zip(clients, wanted):
+            c.send(connect(target, token))
+        equal([c.answer().code for c in clients], [w for _, w in wanted])
+        equal(g.metric("postern_proofs_total", result="verified"), 8)
+        equal(g.metric("postern_proofs_total", result="invalid"), 8)
+        check(g.metric("postern_batch_largest_proofs") > 1, "a batch")
+        equal(g.metric("postern_pairing_seconds_count"), 16)
+        for c in clients:
+            c.sock.close()
+
+
 def test_reset_in_every_state():
     """A client that is gone leaves nothing behind, wherever it was."""
     names = {"silent.example": "silent"}
