@@ -402,6 +402,29 @@ clock_agrees(struct door *d)
 	return false;
 }
 
+/* Scopes that are the same make the same nullifiers: two gateways could put
+ * together what a member does at each. The remedy is theirs, not ours. */
+static void
+warn_of_twins(const struct door *d)
+{
+	struct client *c = d->client;
+	const struct epoch_rules *r = &d->facts.rules;
+
+	for (unsigned i = 0; i < c->config.n_gateways; i++) {
+		const struct door *o = &c->doors[i];
+		if (o == d || !o->has_facts ||
+		    o->facts.rules.length != r->length ||
+		    (o->facts.rules.slots > 1) != (r->slots > 1) ||
+		    strcmp(o->facts.rules.realm, r->realm) != 0)
+			continue;
+		client_note(c, NOTE_PROBLEM,
+		    "%.16s... and %.16s... see the same nullifiers, and could "
+		    "tell that you use both (ask their operators to set "
+		    "different realms)",
+		    o->conf->onion, d->conf->onion);
+	}
+}
+
 static void
 facts_fetched(void *owner, enum trouble why, const char *detail, unsigned code,
     char *body, size_t len)
@@ -438,6 +461,8 @@ facts_fetched(void *owner, enum trouble why, const char *detail, unsigned code,
 		in_trouble(d, TROUBLE_AUDIENCE, text);
 		return;
 	}
+	if (!d->has_facts)
+		warn_of_twins(d);
 	d->has_facts = true;
 	d->stale = false;
 	d->facts_at = loop_now(c->loop);
@@ -505,11 +530,17 @@ door_proof(struct door *d, const struct purse_proof **proof, uint16_t *slot,
 }
 
 void
-door_refused(struct door *d, uint16_t slot)
+door_refused(struct door *d, uint16_t slot, const uint8_t root[static 32])
 {
+	const struct purse_proof *p;
 	uint8_t scope[32];
 
 	epoch_scope(scope, &d->facts.rules, door_epoch(d), slot);
+	/* Many are refused at once when a root moves: the first has seen to
+	 * it. */
+	p = purse_find(&d->client->purse, d->key, scope);
+	if (p != NULL && memcmp(p->root, root, 32) != 0)
+		return;
 	purse_drop(&d->client->purse, d->key, scope);
 	d->stale = true;
 	if (!is_resting(d))

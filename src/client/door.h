@@ -97,8 +97,9 @@ void door_clear(struct door *d);
 enum status door_proof(struct door *d, const struct purse_proof **proof,
     uint16_t *slot, span_t host) WARN_UNUSED;
 
-/* The gateway refused the proof for SLOT: drop it, and ask what is new. */
-void door_refused(struct door *d, uint16_t slot);
+/* The gateway refused the proof for SLOT that was made for ROOT: drop it, unless
+ * there is another by now, and ask what is new. */
+void door_refused(struct door *d, uint16_t slot, const uint8_t root[static 32]);
 
 /* The gateway works, or can not be used for SECONDS (0: for a time that grows
  * with each). */

@@ -53,6 +53,7 @@ struct errand {
 	uint32_t tried; /* gateways, as bits */
 	unsigned circuits_tried, proofs_tried; /* at this gateway */
 	uint16_t slot;
+	uint8_t root[32]; /* of the proof that was shown */
 	struct hop *hop;
 	struct response_parser answer;
 	struct response head;

@@ -187,6 +187,7 @@ on_open(struct hop *h)
 		errand_want_proof(s);
 		return;
 	}
+	memcpy(s->root, proof->root, 32);
 	out_str(&out, "CONNECT ");
 	out_str(&out, s->target);
 	out_str(&out, " HTTP/1.1\r\nHost: ");
@@ -244,7 +245,7 @@ refused(struct errand *s)
 
 	hop_close(&s->hop);
 	if (code == 407 && s->proofs_tried++ < PROOFS_MAX) {
-		door_refused(d, s->slot);
+		door_refused(d, s->slot, s->root);
 		errand_want_proof(s);
 	} else if (st == ST_CIRCUIT_LIMIT && s->circuits_tried < CIRCUITS_MAX) {
 		dial(s, true);

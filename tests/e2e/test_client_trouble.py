@@ -5,6 +5,7 @@ be told to fail, before a real gateway or one that lies."""
 
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import socket
@@ -22,14 +23,14 @@ PAGE = "hello from outside"
 
 
 class StrictTor(Server):
-    """A SOCKS5 server that leads one onion name to a port on loopback.
+    """A SOCKS5 server that leads onion names to ports on loopback.
 
     Like tor it wants the handshake step by step: a client that sends ahead is
     a failure. FAIL is how many connections are to be refused first, with CODE.
     """
 
-    def __init__(self, onion, port, fail=0, code=4):
-        self.onion, self.port_to, self.fail, self.code = onion, port, fail, code
+    def __init__(self, leads, fail=0, code=4):
+        self.leads, self.fail, self.code = leads, fail, code
         self.users, self.faults = [], []
         super().__init__(self._serve)
 
@@ -73,10 +74,11 @@ class StrictTor(Server):
             self.fail -= 1
             sock.sendall(b"\5" + bytes([self.code]) + b"\0\1\0\0\0\0\0\0")
             return
-        if name != self.onion:
+        if name not in self.leads:
             sock.sendall(b"\5\4\0\1\0\0\0\0\0\0")
             return
-        with socket.create_connection(("127.0.0.1", self.port_to)) as to:
+        with socket.create_connection(
+                ("127.0.0.1", self.leads[name])) as to:
             # In two pieces: it need not come at once.
             sock.sendall(b"\5\0\0\1\0\0")
             time.sleep(0.01)
@@ -115,6 +117,13 @@ def document(**changes):
     return json.dumps(facts).encode()
 
 
+def scope_of(realm, slot=0):
+    """The scope of today in REALM (src/http/PROTOCOL.md, section 4)."""
+    data = (b"postern/scope\0" + realm.encode() + b"\0"
+            + struct.pack("!QH", today(), slot))
+    return str(int.from_bytes(hashlib.sha256(data).digest()[:31], "big"))
+
+
 def liar(body, code=200, kind="HTTP/1.1"):
     """A server that answers everything with BODY."""
     def handle(sock):
@@ -148,7 +157,7 @@ def with_liar(body, *args, **how):
     with contextlib.ExitStack() as stack:
         place = Place(stack)
         server = stack.enter_context(liar(body, **how))
-        tor = stack.enter_context(StrictTor(place.onion, server.port))
+        tor = stack.enter_context(StrictTor({place.onion: server.port}))
         client = stack.enter_context(place.client(tor.place, *args))
         yield client
         equal(tor.faults, [])
@@ -172,7 +181,7 @@ def with_gate(zkey=ZKEY, client_args=(), gateway=(), page=PAGE.encode()):
                        "dns": f"127.0.0.1:{names.port}",
                        "except": f"127.0.0.1:{site.port}"},
         }))
-        tor = stack.enter_context(StrictTor(place.onion, gate.port))
+        tor = stack.enter_context(StrictTor({place.onion: gate.port}))
         client = stack.enter_context(
             place.client(tor.place, *client_args, zkey=zkey))
         client.url = f"https://site.example:{site.port}/"
@@ -293,7 +302,7 @@ def test_something_else_at_the_socks_port():
 def test_an_onion_that_is_not_there():
     with contextlib.ExitStack() as stack:
         place = Place(stack)
-        tor = stack.enter_context(StrictTor("x", 1, fail=1000, code=0xf0))
+        tor = stack.enter_context(StrictTor({}, fail=1000, code=0xf0))
         client = stack.enter_context(place.client(tor.place))
         trouble = client.wait_trouble("onion_unreachable")
         check("no such onion service" in trouble["problem"], trouble)
@@ -327,6 +336,26 @@ def test_a_gateway_that_wants_another_gateways_proofs():
         client.wait_trouble("no_members")  # one step further
 
 
+def test_two_gateways_that_see_the_same_nullifier():
+    for realms, warned in ((("", ""), True), (("a", "b"), False)):
+        with contextlib.ExitStack() as stack:
+            place = Place(stack)
+            other, _ = onion_name()
+            leads = {}
+            for onion, realm in zip((place.onion, other), realms):
+                extra = {"realm": realm, "scope": scope_of(realm)} \
+                    if realm else {}
+                leads[onion] = stack.enter_context(
+                    liar(document(**extra))).port
+            tor = stack.enter_context(StrictTor(leads))
+            client = stack.enter_context(PosternClient(
+                place.where, place.members[0].file, [place.onion, other],
+                tor.place))
+            for gateway in 0, 1:
+                client.wait_trouble("no_members", gateway=gateway)
+            equal("see the same nullifiers" in client.log(), warned)
+
+
 def test_member_lists():
     with with_liar(document()) as client:
         check("--members" in client.wait_trouble("no_members")["cure"],
@@ -347,7 +376,7 @@ def test_member_lists():
     with contextlib.ExitStack() as stack:
         place = Place(stack)
         server = stack.enter_context(liar(document()))
-        tor = stack.enter_context(StrictTor(place.onion, server.port))
+        tor = stack.enter_context(StrictTor({place.onion: server.port}))
         client = stack.enter_context(place.client(
             tor.place, "--members", place.members.file))
         client.wait_trouble("members_old")
