@@ -92,7 +92,7 @@ FUZZ_client := socks5
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state key_maker log membership \
 	memory metrics option option_table policy privilege roll sandbox \
-	sandbox_calls sandbox_files session \
+	sandbox_calls sandbox_files session supervisor \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log membership metrics policy sandbox
 FUZZ_daemon := config torrc

@@ -131,7 +131,12 @@ listeners_json(const struct gateway *g)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < g->listeners_n; i++) {
-		const char *text = g->config->gateway.listen.items[i].text;
+		char handed[SUPERVISOR_NAME_MAX];
+		const char *text = handed;
+
+		supervisor_name(handed, (unsigned)i);
+		if (g->supervisor.listeners == 0)
+			text = g->config->gateway.listen.items[i].text;
 		json_array_append_new(list,
 		    json_pack("{s:s, s:i}", "address", text, "port",
 			(int)listener_port(g->listeners[i])));

@@ -56,6 +56,7 @@ gateway_drain(struct gateway *g)
 	if (g->phase != GATEWAY_OPEN)
 		return;
 	g->phase = GATEWAY_DRAINING;
+	supervisor_stopping(&g->supervisor);
 	LOG(EV_DRAINING, log_number(KEY_TUNNELS, g->tunnels),
 	    log_number(KEY_SECONDS, g->config->run.drain_ms / 1000));
 	close_listeners(g);
@@ -71,6 +72,7 @@ tick(struct deadline *d)
 	bool draining = g->phase == GATEWAY_DRAINING;
 
 	gateway_tick(g);
+	supervisor_tick(&g->supervisor, loop_now(g->loop));
 	if (draining && g->sessions.used == 0) {
 		log_plain(EV_DRAINED);
 		stop(g);
@@ -152,6 +154,7 @@ gateway_new(struct gateway **gateway, struct config *config,
 		return ST_BAD_VALUE;
 	}
 	g->config = config;
+	g->supervisor.fd = -1;
 	g->overrides = overrides;
 	g->overrides_n = n;
 	deadline_init(&g->tick, tick);
@@ -248,6 +251,31 @@ open_listener(
 	return ST_OK;
 }
 
+/* The listeners of the configuration, or those that were handed over. */
+static enum status
+open_listeners(struct gateway *g, struct findings *f)
+{
+	const struct text_list *listen = &g->config->gateway.listen;
+	unsigned handed = g->supervisor.listeners;
+	char name[SUPERVISOR_NAME_MAX];
+	struct text_item item = {.text = name};
+	enum status st = ST_OK;
+
+	if (handed > GATEWAY_LISTENERS_MAX) {
+		findings_add(f, FINDING_ERROR, (struct place){"environment", 0},
+		    "hand fewer over", "LISTEN_FDS: %u sockets, at most %u",
+		    handed, GATEWAY_LISTENERS_MAX);
+		return ST_BAD_VALUE;
+	}
+	for (unsigned i = 0; i < handed && st == ST_OK; i++) {
+		supervisor_name(name, i);
+		st = open_listener(g, &item, f);
+	}
+	for (size_t i = 0; i < listen->n && handed == 0 && st == ST_OK; i++)
+		st = open_listener(g, &listen->items[i], f);
+	return st;
+}
+
 static void
 log_walls(const struct gateway *g)
 {
@@ -265,13 +293,12 @@ log_walls(const struct gateway *g)
 enum status
 gateway_start(struct gateway *g, struct findings *f)
 {
-	const struct text_list *listen = &g->config->gateway.listen;
 	enum status st = read_members(g, f);
 
 	if (st == ST_OK)
 		st = gateway_make_verifiers(g, f);
-	for (size_t i = 0; i < listen->n && st == ST_OK; i++)
-		st = open_listener(g, &listen->items[i], f);
+	if (st == ST_OK)
+		st = open_listeners(g, f);
 	if (st == ST_OK)
 		st = admin_new(&g->admin, g, f);
 	if (st == ST_OK)
@@ -289,6 +316,7 @@ gateway_start(struct gateway *g, struct findings *f)
 	log_walls(g);
 	LOG(EV_READY, log_number(KEY_GROUPS, g->config->groups_n),
 	    log_number(KEY_SESSIONS, g->sessions.capacity));
+	supervisor_ready(&g->supervisor);
 	return ST_OK;
 }
 
@@ -345,6 +373,7 @@ gateway_free(struct gateway **gateway)
 		return;
 	if (g->loop != NULL)
 		close_all(g);
+	supervisor_close(&g->supervisor);
 	well_known_stale(g);
 	chunk_pool_clear(&g->chunks);
 	key_maker_clear(&g->key_maker);

@@ -27,6 +27,7 @@
 #include "daemon/metrics.h"
 #include "daemon/policy.h"
 #include "daemon/sandbox.h"
+#include "daemon/supervisor.h"
 #include "gate/circuits.h"
 #include "gate/gate.h"
 #include "net/chunk.h"
@@ -67,6 +68,7 @@ struct gateway {
 	struct audience audience;
 	char onion[ONION_LENGTH + 1]; /* ""; not known */
 	struct sandbox sandbox;
+	struct supervisor supervisor;
 
 	/* The machinery. */
 	struct loop *loop;

@@ -359,9 +359,11 @@ enum status
 gateway_make(struct gateway *g, struct findings *f)
 {
 	size_t before = f->errors;
-	enum status st =
-	    gateway_read_audience(&g->audience, g->onion, g->config, f);
+	enum status st = supervisor_open(&g->supervisor, f);
 
+	if (st == ST_OK)
+		st =
+		    gateway_read_audience(&g->audience, g->onion, g->config, f);
 	if (st == ST_OK)
 		st = privilege_drop(g->config, f);
 	if (st == ST_OK)

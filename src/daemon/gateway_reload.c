@@ -167,6 +167,7 @@ gateway_staged(void *gateway)
 		log_members(g, i);
 	if (reload) {
 		g->metrics.reloads++;
+		supervisor_ready(&g->supervisor);
 		LOG(EV_RELOADED, log_number(KEY_GROUPS, g->config->groups_n));
 	}
 }
@@ -175,13 +176,17 @@ enum status
 gateway_reload(struct gateway *g, struct findings *f)
 {
 	struct config *config;
-	enum status st = config_load(&config, f, g->config->path,
+	enum status st;
+
+	supervisor_reloading(&g->supervisor);
+	st = config_load(&config, f, g->config->path,
 	    (const char *const *)g->overrides, g->overrides_n);
 
 	if (st == ST_OK)
 		st = gateway_stage(g, config);
 	if (st != ST_OK) {
 		g->metrics.reload_failures++;
+		supervisor_ready(&g->supervisor);
 		LOG(EV_RELOAD_FAILED, log_words(KEY_FILE, g->config->path));
 		return st;
 	}

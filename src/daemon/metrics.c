@@ -224,7 +224,7 @@ render_walls(struct buffer *b, const struct sandbox *s)
 	head(b, "wall", "gauge", "1 for each wall of the sandbox that stands.");
 	for (unsigned i = 0; i < WALL_COUNT; i++)
 		sample(
-		    b, "wall", "name", wall_name((enum wall)i), s->stands[i]);
+		    b, "wall", "wall", wall_name((enum wall)i), s->stands[i]);
 	gauge(b, "descriptors_max", s->descriptors,
 	    "Descriptors that may be open; 0: not limited by the gateway.");
 	gauge(b, "address_space_max_bytes", s->address_space,
