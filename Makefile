@@ -138,6 +138,8 @@ OPT := -O2 -g
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 HARDEN += -fcf-protection=full
+else ifeq ($(ARCH),aarch64)
+HARDEN += -mbranch-protection=standard
 endif
 CLANG := $(findstring clang,$(CC))
 ifeq ($(CLANG),)
@@ -395,10 +397,19 @@ install: all ## to DESTDIR/PREFIX
 	install -m 755 build/postern $(DESTDIR)$(PREFIX)/bin/postern
 	install -m 644 build/libpostern.a $(DESTDIR)$(PREFIX)/lib/libpostern.a
 	install -m 644 include/postern/*.h $(DESTDIR)$(PREFIX)/include/postern/
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	sed 's,/usr/local/bin,$(PREFIX)/bin,g' conf/postern.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/postern.service
+	install -m 644 conf/postern.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/
+	install -m 644 conf/postern.sysusers \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/postern $(DESTDIR)$(PREFIX)/lib/libpostern.a
 	rm -rf $(DESTDIR)$(PREFIX)/include/postern
+	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/postern.service \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/postern.socket \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
 
 clean: ## remove build/
 	rm -rf build
