@@ -425,12 +425,58 @@ warn_of_twins(const struct door *d)
 	}
 }
 
+/* What the gateway says can be used: its clock and its audience are what they
+ * have to be. Else that is the trouble. */
+static bool
+facts_agree(struct door *d)
+{
+	const struct facts *f = &d->facts;
+	char text[DECIMAL_MAX];
+
+	if (!clock_agrees(d))
+		return false;
+	if (f->any_message || memcmp(f->message, d->message, 32) == 0)
+		return true;
+	decimal_encode(text, f->message);
+	in_trouble(d, TROUBLE_AUDIENCE, text);
+	return false;
+}
+
+/* There are new facts: see to what they ask for. */
+static void
+use_facts(struct door *d)
+{
+	struct client *c = d->client;
+	const struct facts_root *root =
+	    d->has_roster ? facts_find_root(&d->facts, d->roster.root) : NULL;
+	const struct purse_proof *kept =
+	    d->facts.rules.slots == 1 ? find_proof(d, door_epoch(d), 0) : NULL;
+
+	if (!d->has_facts)
+		warn_of_twins(d);
+	d->has_facts = true;
+	d->stale = false;
+	d->facts_at = loop_now(c->loop);
+	door_up(d);
+	if (!d->has_roster && kept != NULL &&
+	    facts_find_root(&d->facts, kept->root)->current) {
+		/* From an earlier run: the list can wait. */
+		d->opened = true;
+	} else if (root == NULL || !root->current || !roster_serves(d)) {
+		load_list(d);
+		return;
+	} else {
+		mint_ahead(d);
+	}
+	out_of_trouble(d);
+	client_changed(c);
+}
+
 static void
 facts_fetched(void *owner, enum trouble why, const char *detail, unsigned code,
     char *body, size_t len)
 {
 	struct door *d = owner;
-	struct client *c = d->client;
 	const char *where = "";
 	struct facts f;
 	char words[96];
@@ -453,35 +499,8 @@ facts_fetched(void *owner, enum trouble why, const char *detail, unsigned code,
 		return;
 	}
 	d->facts = f;
-	if (!clock_agrees(d))
-		return;
-	if (!f.any_message && memcmp(f.message, d->message, 32) != 0) {
-		char text[DECIMAL_MAX];
-		decimal_encode(text, f.message);
-		in_trouble(d, TROUBLE_AUDIENCE, text);
-		return;
-	}
-	if (!d->has_facts)
-		warn_of_twins(d);
-	d->has_facts = true;
-	d->stale = false;
-	d->facts_at = loop_now(c->loop);
-	door_up(d);
-	if (f.rules.slots == 1 && find_proof(d, door_epoch(d), 0) != NULL) {
-		/* Kept from an earlier run: the list can wait. */
-		out_of_trouble(d);
-		d->opened = true;
-		client_changed(c);
-		return;
-	}
-	if (!roster_serves(d) ||
-	    !facts_find_root(&d->facts, d->roster.root)->current) {
-		load_list(d);
-		return;
-	}
-	out_of_trouble(d);
-	mint_ahead(d);
-	client_changed(c);
+	if (facts_agree(d))
+		use_facts(d);
 }
 
 static void

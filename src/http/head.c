@@ -292,8 +292,8 @@ finish(const struct head_parser *p, struct head *h, span_t in)
 void
 head_parser_init(struct head_parser *p, const struct head_limits *limits)
 {
-	*p = (struct head_parser){
-	    .limits = {HEAD_BYTES_DEFAULT, HEAD_FIELDS_DEFAULT}};
+	*p = (struct head_parser){.limits = {.bytes = HEAD_BYTES_DEFAULT,
+				      .fields = HEAD_FIELDS_DEFAULT}};
 	if (limits != NULL)
 		p->limits = *limits;
 }

@@ -54,7 +54,8 @@ class StrictTor(Server):
         sock.setblocking(True)
 
     def _serve(self, sock):
-        equal(self._read(sock, 3), b"\5\1\2", "greeting")
+        version, n = self._read(sock, 2)
+        check(version == 5 and 2 in self._read(sock, n), "greeting")
         time.sleep(0.01)
         self._quiet(sock)
         sock.sendall(b"\5\2")
@@ -380,6 +381,31 @@ def test_member_lists():
         client = stack.enter_context(place.client(
             tor.place, "--members", place.members.file))
         client.wait_trouble("members_old")
+
+
+def test_a_member_list_at_a_url():
+    """It comes over TLS, through tor, on a circuit of its own."""
+    with contextlib.ExitStack() as stack:
+        place = Place(stack)
+        root = json.loads(postern("group", "root", "--json",
+                                  place.members.file))
+        facts = document(roots=[{"root": root["root"], "depth": root["depth"],
+                                 "group": "main", "current": True}])
+        lists = stack.enter_context(TlsSite(
+            place.where, ["lists.example"], place.members.file.read_bytes()))
+        gate = stack.enter_context(liar(facts))
+        tor = stack.enter_context(StrictTor(
+            {place.onion: gate.port, "lists.example": lists.port}))
+        url = ("--members", f"https://lists.example:{lists.port}/members")
+        client = stack.enter_context(
+            place.client(tor.place, *url, "--cacert", lists.cert))
+        client.wait_ready()
+        users = [(user, name) for user, name, _ in tor.users]
+        equal([name for _, name in users], [place.onion, "lists.example"])
+        check(users[0][0] != users[1][0], users)
+        other = stack.enter_context(place.client(tor.place, *url))
+        trouble = other.wait_trouble("members_unreadable")
+        check("certificate" in trouble["problem"], trouble)
 
 
 def test_a_missing_proving_key():
