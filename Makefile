@@ -31,9 +31,9 @@ SRC_base := cpu ip out slab span status text wipe
 UNIT_base := base ip
 FUZZ_base :=
 
-SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 kernel kernel_adx kernel_c64 \
-	kernel_mpn msm msm_ifma msm_one wnaf
-UNIT_bn254 := curve field msm pairing tower_adx tower_c64 tower_mpn
+SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 kernel kernel_adx \
+	kernel_c64 kernel_mpn msm msm_adx msm_ifma msm_one ntt ntt_ifma wnaf
+UNIT_bn254 := curve field msm ntt pairing tower_adx tower_c64 tower_mpn
 FUZZ_bn254 :=
 
 SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \

@@ -1,8 +1,9 @@
-/* bn254/lanes_one_impl.h: one element, on any machine, with the interface of
+/* bn254/lanes_one_impl.h: one element of Fp, with the interface of
  * lanes_ifma_impl.h: what a CPU without wide multipliers runs, and what the
  * eight lanes are compared with.
  *
- * Every value is reduced, so that tight and loose are the same here. Constant
+ * The including file has chosen the product (core_c64_impl.h or
+ * core_adx_impl.h). Every value is reduced, so that tight and loose are the same here. Constant
  * time. Private to the folder.
  */
 #ifndef BN254_LANES_ONE_IMPL_H
@@ -49,25 +50,25 @@ lane_reduce(lane_t *r, const lane_t *t)
 static inline void
 lane_mul_raw(lane_t *t, const lane_t *a, const lane_t *b)
 {
-	fp_mul(t, a, b);
+	core_mul(t->l, a->l, b->l);
 }
 
 static inline void
 lane_sqr_raw(lane_t *t, const lane_t *a)
 {
-	fp_sqr(t, a);
+	core_mul(t->l, a->l, a->l);
 }
 
 static inline void
 lane_add_raw(lane_t *t, const lane_t *c)
 {
-	fp_add(t, t, c);
+	core_add(t->l, t->l, c->l);
 }
 
 static inline void
 lane_sub_raw(lane_t *t, const lane_t *c)
 {
-	fp_sub(t, t, c);
+	core_sub(t->l, t->l, c->l);
 }
 
 static inline lane_mask_t
@@ -81,7 +82,7 @@ lane_bytes_eq(const uint8_t in[static LANES], uint8_t mask, uint8_t value)
 static inline void
 lane_select(lane_t *r, const lane_t *a, lane_mask_t mask)
 {
-	fp_cmov(r, a, mask);
+	limbs_select(r->l, a->l, r->l, mask_of(mask));
 }
 
 static inline void

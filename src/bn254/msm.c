@@ -1,21 +1,25 @@
 #include "bn254/msm_kernel.h"
 
 #include "base/bytes.h"
-#include "base/cpu.h"
 #include "base/wipe.h"
 #include "bn254/limbs.h"
 
 const struct msm_kernel *
 msm_kernel_nth(unsigned i)
 {
+	static const struct msm_kernel *const kernels[] = {
 #ifdef __x86_64__
-	if (cpu_has_ifma()) {
-		if (i == 0)
-			return &msm_kernel_ifma;
-		i--;
-	}
+	    &msm_kernel_ifma,
+	    &msm_kernel_adx,
 #endif
-	return i == 0 ? &msm_kernel_one : NULL;
+	    &msm_kernel_one,
+	};
+
+	for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
+		if (kernels[k]->supported() && i-- == 0)
+			return kernels[k];
+	}
+	return NULL;
 }
 
 const char *

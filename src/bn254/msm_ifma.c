@@ -2,6 +2,8 @@
  * run only where msm.c has seen it. */
 #include "bn254/msm_kernel.h"
 
+#include "base/cpu.h"
+
 #ifdef __x86_64__
 
 #ifdef __clang__
@@ -15,6 +17,12 @@
 #include "bn254/lanes_ifma_p.h"
 
 #include "bn254/lanes_ifma_impl.h"
+
+static bool
+kernel_supported(void)
+{
+	return cpu_has_ifma();
+}
 
 #define KERNEL msm_kernel_ifma
 #define KERNEL_NAME "ifma"

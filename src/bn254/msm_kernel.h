@@ -16,6 +16,7 @@
 struct msm_kernel {
 	const char *name;
 	unsigned lanes;
+	bool (*supported)(void); /* by this CPU */
 	/* Sum the terms, at least one a lane; false when two equal or opposite
 	 * points met: then *r is not the sum. */
 	bool (*g1)(g1_t *r, const struct msm_terms *t, void *memory);
@@ -24,6 +25,7 @@ struct msm_kernel {
 
 extern const struct msm_kernel msm_kernel_one;
 #ifdef __x86_64__
+extern const struct msm_kernel msm_kernel_adx;
 extern const struct msm_kernel msm_kernel_ifma;
 #endif
 

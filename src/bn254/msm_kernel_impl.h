@@ -1,6 +1,6 @@
 /* bn254/msm_kernel_impl.h: both groups' sums for the lanes that the including
- * file has chosen; it defines KERNEL and KERNEL_NAME, the kernel's names, and
- * BLOCK and CHOICES of msm_impl.h for each group. Private to the folder.
+ * file has chosen; it defines KERNEL and KERNEL_NAME, the kernel's names,
+ * kernel_supported(), and BLOCK and CHOICES of msm_impl.h for each group. Private to the folder.
  */
 #include "bn254/lanes_impl.h"
 
@@ -40,4 +40,5 @@
 #define CHOICES CHOICES_G2
 #include "bn254/msm_impl.h"
 
-const struct msm_kernel KERNEL = {KERNEL_NAME, LANES, msm1_sum, msm2_sum};
+const struct msm_kernel KERNEL = {
+    KERNEL_NAME, LANES, kernel_supported, msm1_sum, msm2_sum};

@@ -10,8 +10,8 @@
 size_t
 groth16_pk_size(const struct zkey *key)
 {
-	return (size_t)key->domain * (sizeof(fr_t) + sizeof(uint32_t)) +
-	    3 * (size_t)key->n_vars * sizeof(uint32_t);
+	return ntt_table_size(key->domain_log) +
+	    ((size_t)key->domain + 3 * (size_t)key->n_vars) * sizeof(uint32_t);
 }
 
 /* List the points that are not infinity: N of SIZE bytes, point i belonging to
@@ -38,13 +38,13 @@ void
 groth16_pk_init(struct groth16_pk *pk, const struct zkey *key,
     const bool *is_bit, const struct msm_kernel *kernel, void *memory)
 {
-	fr_t *powers = memory;
-	uint32_t *next = (uint32_t *)(void *)(powers + key->domain);
+	const size_t ntt_size = ntt_table_size(key->domain_log);
+	uint32_t *next = (uint32_t *)(void *)((uint8_t *)memory + ntt_size);
 	const size_t n = key->n_vars, private = n - key->n_public - 1;
 
 	pk->key = key;
 	pk->kernel = kernel != NULL ? kernel : msm_kernel_nth(0);
-	ntt_table_init(&pk->ntt, powers, key->domain_log);
+	ntt_table_init(&pk->ntt, memory, key->domain_log, NULL);
 	list_terms(&pk->a, &next, key->a, ZKEY_G1_SIZE, n, 0, is_bit);
 	list_terms(&pk->b, &next, key->b2, ZKEY_G2_SIZE, n, 0, is_bit);
 	list_terms(
@@ -110,7 +110,8 @@ struct job {
 	atomic_size_t next; /* part to be taken */
 	atomic_uint transformed; /* of a, b and c */
 	twistj_t t_delta; /* PART_BLIND */
-	uint8_t *scratch; /* MSM_MEMORY for each thread */
+	uint8_t *scratch; /* for each thread */
+	size_t scratch_size;
 };
 
 /* Terms of a slice when there are several threads: long enough that what it
@@ -217,7 +218,7 @@ do_part(struct job *job, struct part *p, void *scratch)
 {
 	switch (p->kind) {
 	case PART_NTT:
-		ntt_shift(p->values, &job->pk->ntt);
+		ntt_shift(p->values, &job->pk->ntt, scratch);
 		atomic_fetch_add_explicit(
 		    &job->transformed, 1, memory_order_release);
 		break;
@@ -244,7 +245,7 @@ work(void *arg, size_t from, size_t to)
 	struct job *job = arg;
 
 	for (size_t thread = from; thread < to; thread++) {
-		void *scratch = job->scratch + thread * MSM_MEMORY;
+		void *scratch = job->scratch + thread * job->scratch_size;
 		size_t i;
 		while ((i = atomic_fetch_add(&job->next, 1)) < job->n_parts)
 			do_part(job, &job->parts[i], scratch);
@@ -260,10 +261,13 @@ lay_out(struct job *job, const struct groth16_pk *pk, uint8_t *memory,
 {
 	const size_t rows = pk->key->domain * sizeof(fr_t);
 	const size_t parts = list_parts(NULL, pk, NULL, width);
-	size_t at = (size_t)width * MSM_MEMORY;
+	const size_t ntt = (ntt_memory(&pk->ntt) + 63) & ~(size_t)63;
+	const size_t scratch = ntt > MSM_MEMORY ? ntt : MSM_MEMORY;
+	size_t at = (size_t)width * scratch;
 
 	if (job != NULL) {
 		job->scratch = memory;
+		job->scratch_size = scratch;
 		job->a = (fr_t *)(void *)(memory + at);
 		job->b = job->a + pk->key->domain;
 		job->c = job->b + pk->key->domain;

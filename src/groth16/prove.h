@@ -34,7 +34,7 @@
 #define GROTH16_PROVE_H
 
 #include "bn254/msm.h"
-#include "groth16/ntt.h"
+#include "bn254/ntt.h"
 #include "groth16/zkey.h"
 #include "postern/runner.h"
 
@@ -51,7 +51,7 @@ struct groth16_pk {
 	} a, b, c, h;
 };
 
-/* Bytes of memory for groth16_pk_init, aligned to 8. */
+/* Bytes of memory for groth16_pk_init, aligned to 64. */
 size_t groth16_pk_size(const struct zkey *key) NONNULL;
 
 /* Prepare KEY, which must stay as it is as long as PK is used.

@@ -166,7 +166,8 @@ prove_key_new(struct prove_key **key, const void *bytes, size_t len,
 		return fault(f, ST_NO_MEMORY, PROVE_PARTS, 0);
 	st = read_key(k, span_of(bytes, len), any_key, f);
 	if (st == ST_OK) {
-		k->memory = malloc(groth16_pk_size(&k->zkey));
+		k->memory = aligned_alloc(
+		    64, (groth16_pk_size(&k->zkey) + 63) & ~(size_t)63);
 		if (k->memory == NULL)
 			st = fault(f, ST_NO_MEMORY, PROVE_PARTS, 0);
 	}

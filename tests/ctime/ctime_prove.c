@@ -90,7 +90,7 @@ test_proof(void)
 
 	CHECK_STATUS(
 	    zkey_read(&key, span_of(t->file, t->len), &section), ST_OK);
-	pk_memory = malloc(groth16_pk_size(&key));
+	pk_memory = aligned_alloc(64, (groth16_pk_size(&key) + 63) / 64 * 64);
 	CHECK(pk_memory != NULL);
 	groth16_pk_init(&pk, &key, t->is_bit, NULL, pk_memory);
 	memory =

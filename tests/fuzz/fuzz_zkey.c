@@ -17,7 +17,9 @@ use(const struct zkey *key)
 	bool is_bit[SMALL] = {true};
 	struct groth16_pk pk;
 	struct groth16_proof proof;
-	void *pk_memory = malloc(groth16_pk_size(key)), *memory;
+	void *pk_memory =
+		 aligned_alloc(64, (groth16_pk_size(key) + 63) / 64 * 64),
+	     *memory;
 
 	if (pk_memory == NULL)
 		return;
@@ -25,8 +27,8 @@ use(const struct zkey *key)
 	memset(w[0], 0, sizeof(w[0]));
 	w[0][0] = 1;
 	groth16_pk_init(&pk, key, is_bit, NULL, pk_memory);
-	memory = aligned_alloc(
-	    64, (groth16_prove_memory(&pk, 1) + 63) / 64 * 64);
+	memory =
+	    aligned_alloc(64, (groth16_prove_memory(&pk, 1) + 63) / 64 * 64);
 	if (memory != NULL)
 		groth16_prove(&proof, &pk, (const uint64_t(*)[4])w, &fr_one,
 		    &fr_one, memory, NULL);

@@ -76,7 +76,9 @@ prove(struct groth16_proof *out, struct setting *s,
 {
 	unsigned width = runner != NULL ? runner->width : 1;
 	struct groth16_pk pk;
-	void *pk_memory = malloc(groth16_pk_size(&s->key)), *memory;
+	void *pk_memory =
+		 aligned_alloc(64, (groth16_pk_size(&s->key) + 63) / 64 * 64),
+	     *memory;
 
 	CHECK(pk_memory != NULL);
 	groth16_pk_init(&pk, &s->key, s->toy->is_bit, kernel, pk_memory);
