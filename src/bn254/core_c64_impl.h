@@ -1,16 +1,21 @@
 /* bn254/core_c64_impl.h: the core of the portable kernel, in C. Private to the
- * folder.
+ * folder, but for src/hash.
  */
 #ifndef BN254_CORE_C64_IMPL_H
 #define BN254_CORE_C64_IMPL_H
 
 #include "bn254/mont_impl.h"
 
+/* The field; whoever wants the other one says so before. */
+#ifndef CORE_MODULUS
+#define CORE_MODULUS modulus_p
+#endif
+
 static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {
-	mont_mul(r, a, b, &modulus_p);
+	mont_mul(r, a, b, &CORE_MODULUS);
 }
 
 static inline void
@@ -23,27 +28,27 @@ core_wide(uint64_t w[static 8], const uint64_t a[static 4],
 static inline void
 core_redc(uint64_t r[static 4], const uint64_t w[static 8])
 {
-	mont_redc_wide(r, w, &modulus_p);
+	mont_redc_wide(r, w, &CORE_MODULUS);
 }
 
 static inline void
 core_add(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {
-	mont_add(r, a, b, &modulus_p);
+	mont_add(r, a, b, &CORE_MODULUS);
 }
 
 static inline void
 core_sub(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {
-	mont_sub(r, a, b, &modulus_p);
+	mont_sub(r, a, b, &CORE_MODULUS);
 }
 
 static inline void
 core_reduce_once(uint64_t r[static 4], const uint64_t a[static 4])
 {
-	mont_reduce_once(r, a, &modulus_p);
+	mont_reduce_once(r, a, &CORE_MODULUS);
 }
 
 static inline bool

@@ -8,8 +8,7 @@
  *
  * The functions are those of mont_impl.h of the same names without _adx, for
  * the same bounds; each takes the modulus by pointer. Nothing here is executed
- * unless the processor has ADX and BMI2. Private to the folder, but for
- * hash/poseidon_adx.c.
+ * unless the processor has ADX and BMI2. Private to the folder.
  */
 #ifndef BN254_MONT_ADX_IMPL_H
 #define BN254_MONT_ADX_IMPL_H

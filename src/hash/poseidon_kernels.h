@@ -42,17 +42,17 @@ void poseidon_ifma_eight(fr_t *out, const fr_t *in);
  *	v' = k[0] u + k[2] v + k[3] y:
  *
  * seven products and five reductions, where the circuit's form has eight and
- * six at best. c and m are as in hash/poseidon.h but for the scaled c[15] to
- * c[71].
+ * six at best. The full rounds are the circuit's.
  *
- * Montgomery form with 2^256, and with 2^260 in limbs of 52 bits. */
+ * In Montgomery form with 2^256: c is that of each partial round. */
 struct poseidon_constants64 {
-	fr_t c[81];
-	fr_t m[3][3];
+	fr_t c[POSEIDON_PARTIAL_ROUNDS];
 	fr_t p[3][3];
 	fr_t k[POSEIDON_PARTIAL_ROUNDS][4];
 };
 
+/* With 2^260, in limbs of 52 bits: all of them, c in the order of the circuit's
+ * (the partial rounds have 15 to 71). */
 struct poseidon_constants52 {
 	uint64_t c[81][5];
 	uint64_t m[3][3][5];

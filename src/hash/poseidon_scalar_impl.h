@@ -13,7 +13,6 @@
 
 #define T POSEIDON_T
 #define HALF (POSEIDON_FULL_ROUNDS / 2)
-#define K (&poseidon_constants64)
 
 typedef struct {
 	uint64_t l[8];
@@ -113,23 +112,25 @@ partial_round(fr_t state[static T], const fr_t *c, const fr_t k[static 4])
 void
 POSEIDON_ONE(fr_t *out, const fr_t *a, const fr_t *b)
 {
+	const struct poseidon_constants *full = &poseidon_constants;
+	const struct poseidon_constants64 *partial = &poseidon_constants64;
 	fr_t state[T] = {fr_zero, *a, *b};
-	const fr_t *c = K->c;
+	const fr_t *c = full->c;
 
 	add_constants(state, c);
 	for (unsigned r = 0; r < HALF; r++) {
 		power5_each(state);
 		add_constants(state, c += T);
-		multiply(state, r < HALF - 1 ? K->m : K->p);
+		multiply(state, r < HALF - 1 ? full->m : partial->p);
 	}
-	c += T;
 	for (unsigned r = 0; r < POSEIDON_PARTIAL_ROUNDS; r++)
-		partial_round(state, c++, K->k[r]);
-	for (unsigned r = 0; r < HALF - 1; r++, c += T) {
+		partial_round(state, &partial->c[r], partial->k[r]);
+	c += POSEIDON_PARTIAL_ROUNDS;
+	for (unsigned r = 0; r < HALF - 1; r++) {
 		power5_each(state);
-		add_constants(state, c);
-		multiply(state, K->m);
+		add_constants(state, c += T);
+		multiply(state, full->m);
 	}
 	power5_each(state);
-	row(out, state, K->m, 0);
+	row(out, state, full->m, 0);
 }

@@ -4,13 +4,10 @@
 #ifndef TESTS_PROOF_UTIL_H
 #define TESTS_PROOF_UTIL_H
 
-#include "harness.h"
+#include "json_util.h"
 
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
-
-#include <jansson.h>
 
 #include "postern/semaphore.h"
 
@@ -30,10 +27,8 @@ static inline json_t *
 proofs_load(void)
 {
 	static json_t *all;
-	char *text = test_read_file("vectors/proofs.json", NULL);
 
-	all = json_loads(text, 0, NULL);
-	free(text);
+	all = json_vectors("vectors/proofs.json");
 	CHECK(json_array_size(all) == PROOFS);
 	return all;
 }
@@ -86,15 +81,6 @@ json_text(const json_t *value, size_t flags)
 	return out;
 }
 
-static inline const char *
-proof_string(const json_t *proof, const char *member)
-{
-	const char *s = json_string_value(json_object_get(proof, member));
-
-	CHECK(s != NULL);
-	return s;
-}
-
 /* Official proof number I, as a draft that is right. */
 static inline struct draft
 draft_of(const json_t *all, size_t i)
@@ -105,10 +91,10 @@ draft_of(const json_t *all, size_t i)
 
 	d.depth = text_of("%d",
 	    (int)json_integer_value(json_object_get(proof, "merkleTreeDepth")));
-	d.root = text_of("\"%s\"", proof_string(proof, "merkleTreeRoot"));
-	d.nullifier = text_of("\"%s\"", proof_string(proof, "nullifier"));
-	d.message = text_of("\"%s\"", proof_string(proof, "message"));
-	d.scope = text_of("\"%s\"", proof_string(proof, "scope"));
+	d.root = text_of("\"%s\"", json_member(proof, "merkleTreeRoot"));
+	d.nullifier = text_of("\"%s\"", json_member(proof, "nullifier"));
+	d.message = text_of("\"%s\"", json_member(proof, "message"));
+	d.scope = text_of("\"%s\"", json_member(proof, "scope"));
 	for (unsigned k = 0; k < 8; k++)
 		d.point[k] = text_of(
 		    "\"%s\"", json_string_value(json_array_get(points, k)));

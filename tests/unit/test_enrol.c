@@ -1,11 +1,10 @@
 /* postern identity and postern group, as their users run them. */
+#include "json_util.h"
 #include "program.h"
 
 #include <fcntl.h>
 #include <pty.h>
 #include <sys/stat.h>
-
-#include <jansson.h>
 
 #define ALICE                                                                 \
 	"2555421963140221735275512320391495596269358914510400924262397781120" \
@@ -13,24 +12,6 @@
 
 static struct program p;
 static char folder[32];
-
-static json_t *
-parse(const char *text)
-{
-	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-
-	CHECK(root != NULL);
-	return root;
-}
-
-static const char *
-string(const json_t *object, const char *member)
-{
-	const char *s = json_string_value(json_object_get(object, member));
-
-	CHECK(s != NULL);
-	return s;
-}
 
 static void
 write_text(const char *path, const char *text)
@@ -56,20 +37,19 @@ check_text(const char *path, const char *want)
 static void
 test_import_export(void)
 {
-	char *text = test_read_file("vectors/identities.json", NULL);
-	json_t *all = parse(text), *one;
+	json_t *all = json_vectors("vectors/identities.json"), *one;
 	size_t i;
 
-	free(text);
 	program_enter(folder);
 	json_array_foreach(all, i, one)
 	{
 		char line[100];
-		const char *export = string(one, "export");
+		const char *export = json_member(one, "export");
 		RUN(&p, "identity", "new", "--plain", "--from", export, "-o",
 		    "id");
 		CHECK_CODE(&p, 0);
-		snprintf(line, sizeof(line), "%s\n", string(one, "commitment"));
+		snprintf(
+		    line, sizeof(line), "%s\n", json_member(one, "commitment"));
 		CHECK_STR(p.out, line);
 		CHECK(
 		    (strstr(p.err, "warning") != NULL) == (export[0] == '\0'));
@@ -78,18 +58,18 @@ test_import_export(void)
 		CHECK_STR(p.out, line);
 		RUN(&p, "identity", "show", "--json", "--secret", "id");
 		CHECK_CODE(&p, 0);
-		json_t *shown = parse(p.out);
-		CHECK_STR(
-		    string(shown, "commitment"), string(one, "commitment"));
-		CHECK_STR(
-		    string(shown, "secretScalar"), string(one, "secretScalar"));
-		CHECK_STR(string(shown, "export"), export);
+		json_t *shown = json_parse(p.out);
+		CHECK_STR(json_member(shown, "commitment"),
+		    json_member(one, "commitment"));
+		CHECK_STR(json_member(shown, "secretScalar"),
+		    json_member(one, "secretScalar"));
+		CHECK_STR(json_member(shown, "export"), export);
 		CHECK(json_equal(json_object_get(shown, "publicKey"),
 		    json_object_get(one, "publicKey")));
 		json_decref(shown);
 		RUN(&p, "identity", "show", "--json", "id");
 		CHECK_CODE(&p, 0);
-		shown = parse(p.out);
+		shown = json_parse(p.out);
 		CHECK_INT(json_object_size(shown), 2);
 		CHECK(json_object_get(shown, "commitment") != NULL);
 		json_decref(shown);
@@ -392,11 +372,9 @@ test_group_refuses(void)
 static void
 test_group_official(void)
 {
-	char *text = test_read_file("vectors/groups.json", NULL);
-	json_t *all = parse(text), *one, *member;
+	json_t *all = json_vectors("vectors/groups.json"), *one, *member;
 	size_t i, k;
 
-	free(text);
 	program_enter(folder);
 	json_array_foreach(all, i, one)
 	{
@@ -411,17 +389,18 @@ test_group_official(void)
 		CHECK(fclose(f) == 0);
 		RUN(&p, "group", "root", "--json", "m");
 		CHECK_CODE(&p, 0);
-		got = parse(p.out);
-		CHECK_STR(string(got, "root"), string(one, "root"));
+		got = json_parse(p.out);
+		CHECK_STR(json_member(got, "root"), json_member(one, "root"));
 		CHECK(json_equal(json_object_get(got, "depth"),
 		    json_object_get(one, "depth")));
 		json_decref(got);
 		if (json_is_object(proof)) {
 			RUN(&p, "group", "proof", "--json", "m",
-			    string(proof, "leaf"));
+			    json_member(proof, "leaf"));
 			CHECK_CODE(&p, 0);
-			got = parse(p.out);
-			CHECK_STR(string(got, "root"), string(one, "root"));
+			got = json_parse(p.out);
+			CHECK_STR(
+			    json_member(got, "root"), json_member(one, "root"));
 			json_object_del(got, "root");
 			CHECK(json_equal(got, proof));
 			json_decref(got);

@@ -1,10 +1,7 @@
 /* Groups: the tree against its definition and the official one; the member
  * file and its edits. */
-#include "harness.h"
+#include "json_util.h"
 
-#include <stdlib.h>
-
-#include <jansson.h>
 #include <sodium.h>
 
 #include "base/text.h"
@@ -133,7 +130,7 @@ vector_members(struct group_member m[static 1000], const json_t *members)
 		char text[64];
 		uint8_t *c = m[i].commitment;
 		int len = snprintf(text, sizeof(text), "%s:leaf%zu/%zu",
-		    json_string_value(json_object_get(members, "seed")), n, i);
+		    json_member(members, "seed"), n, i);
 		crypto_hash_sha256(
 		    c, (const uint8_t *)text, (unsigned long long)len);
 		for (unsigned k = 31; k > 0; k--)
@@ -151,7 +148,7 @@ check_vector_proof(const struct group *g, const json_t *want)
 	json_t *siblings = json_object_get(want, "siblings");
 	size_t place;
 
-	set_decimal(&leaf, json_string_value(json_object_get(want, "leaf")));
+	set_decimal(&leaf, json_member(want, "leaf"));
 	CHECK_STATUS(group_find(g, &place, leaf.commitment), ST_OK);
 	CHECK_STATUS(group_proof(&got, g, place), ST_OK);
 	CHECK_INT(
@@ -168,12 +165,10 @@ static void
 test_official(void)
 {
 	static struct group_member m[1000];
-	char *text = test_read_file("vectors/groups.json", NULL);
-	json_t *all = json_loads(text, 0, NULL), *one;
+	json_t *all = json_vectors("vectors/groups.json"), *one;
 	unsigned proofs = 0;
 	size_t i;
 
-	free(text);
 	json_array_foreach(all, i, one)
 	{
 		struct group *g;
@@ -185,8 +180,7 @@ test_official(void)
 		CHECK_INT(root.size, n);
 		CHECK_INT(root.depth,
 		    json_integer_value(json_object_get(one, "depth")));
-		check_decimal(
-		    root.root, json_string_value(json_object_get(one, "root")));
+		check_decimal(root.root, json_member(one, "root"));
 		CHECK_STATUS(group_root_of(&alone, m, n, NULL), ST_OK);
 		CHECK_MEM(&alone, &root, sizeof(root));
 		json_t *proof = json_object_get(one, "merkleProof");

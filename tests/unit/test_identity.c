@@ -1,9 +1,6 @@
 /* Baby Jubjub, identities and their files. */
-#include "harness.h"
+#include "json_util.h"
 
-#include <stdlib.h>
-
-#include <jansson.h>
 #include <sodium.h>
 
 #include "base/text.h"
@@ -12,26 +9,6 @@
 
 /* Argon2id at its cheapest: the format is tested here, not the cost. */
 static const struct identity_cost cheap = {.operations = 1, .kibibytes = 8};
-
-static json_t *
-load(const char *path)
-{
-	char *text = test_read_file(path, NULL);
-	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-
-	free(text);
-	CHECK(root != NULL);
-	return root;
-}
-
-static const char *
-string(const json_t *object, const char *member)
-{
-	const char *s = json_string_value(json_object_get(object, member));
-
-	CHECK(s != NULL);
-	return s;
-}
 
 static void
 check_decimal(const uint8_t got[static 32], const char *want)
@@ -47,7 +24,7 @@ check_decimal(const uint8_t got[static 32], const char *want)
 static void
 test_vectors(void)
 {
-	json_t *all = load("vectors/identities.json"), *one;
+	json_t *all = json_vectors("vectors/identities.json"), *one;
 	size_t i;
 
 	json_array_foreach(all, i, one)
@@ -64,13 +41,13 @@ test_vectors(void)
 			CHECK_STATUS(
 			    hex_decode(key, len, span_str(hex)), ST_OK);
 		} else {
-			const char *text = string(one, "privateKeyText");
+			const char *text = json_member(one, "privateKeyText");
 			len = strlen(text);
 			CHECK(len <= sizeof(key));
 			memcpy(key, text, len);
 		}
 		for (unsigned way = 0; way < 2; way++) {
-			const char *b64 = string(one, "export");
+			const char *b64 = json_member(one, "export");
 			if (way == 0)
 				CHECK_STATUS(
 				    identity_derive(&id, key, len), ST_OK);
@@ -80,8 +57,10 @@ test_vectors(void)
 				    ST_OK);
 			CHECK_INT(id.key_len, len);
 			CHECK_MEM(id.key, key, len);
-			check_decimal(id.secret, string(one, "secretScalar"));
-			check_decimal(id.commitment, string(one, "commitment"));
+			check_decimal(
+			    id.secret, json_member(one, "secretScalar"));
+			check_decimal(
+			    id.commitment, json_member(one, "commitment"));
 			json_t *public = json_object_get(one, "publicKey");
 			check_decimal(id.public_x,
 			    json_string_value(json_array_get(public, 0)));
