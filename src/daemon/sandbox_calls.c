@@ -188,6 +188,15 @@ list_rules(scmp_filter_ctx x, const int *calls, size_t n)
 	return rc;
 }
 
+/* Argument number N is VALUE. Not SCMP_A1 and so on: clang sees that they leave
+ * a field out. */
+static struct scmp_arg_cmp
+argument_is(unsigned n, scmp_datum_t value)
+{
+	return (struct scmp_arg_cmp){
+	    .arg = n, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
 static int
 descriptor_rules(scmp_filter_ctx x)
 {
@@ -195,10 +204,10 @@ descriptor_rules(scmp_filter_ctx x)
 
 	for (size_t i = 0; i < LENGTH(fcntl_commands) && rc == 0; i++)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(fcntl), 1,
-		    SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)fcntl_commands[i]));
+		    argument_is(1, (scmp_datum_t)fcntl_commands[i]));
 	for (size_t i = 0; i < LENGTH(ioctl_requests) && rc == 0; i++)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(ioctl), 1,
-		    SCMP_A1(SCMP_CMP_EQ, ioctl_requests[i]));
+		    argument_is(1, ioctl_requests[i]));
 	return rc;
 }
 
@@ -214,20 +223,20 @@ socket_rules(scmp_filter_ctx x)
 	for (size_t i = 0; i < LENGTH(families); i++) {
 		for (size_t j = 0; j < LENGTH(types) && rc == 0; j++)
 			rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(socket),
-			    2, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i]),
+			    2, argument_is(0, (scmp_datum_t)families[i]),
 			    SCMP_A1(SCMP_CMP_MASKED_EQ, kind,
 				(scmp_datum_t)types[j]));
 	}
 	/* getifaddrs: which addresses are this machine's own. */
 	if (rc == 0)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(socket), 3,
-		    SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
+		    argument_is(0, AF_NETLINK),
 		    SCMP_A1(SCMP_CMP_MASKED_EQ, kind, SOCK_RAW),
-		    SCMP_A2(SCMP_CMP_EQ, NETLINK_ROUTE));
+		    argument_is(2, NETLINK_ROUTE));
 	for (size_t i = 0; i < LENGTH(socket_options) && rc == 0; i++)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(setsockopt), 2,
-		    SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)socket_options[i].level),
-		    SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)socket_options[i].name));
+		    argument_is(1, (scmp_datum_t)socket_options[i].level),
+		    argument_is(2, (scmp_datum_t)socket_options[i].name));
 	return rc;
 }
 
@@ -248,15 +257,15 @@ process_rules(scmp_filter_ctx x)
 {
 	/* abort(), to itself alone. */
 	int rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(tgkill), 1,
-	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+	    argument_is(0, (scmp_datum_t)getpid()));
 
 	/* Limits are read, not set. */
 	if (rc == 0)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(prlimit64), 2,
-		    SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
+		    argument_is(0, 0), argument_is(2, 0));
 	if (rc == 0)
 		rc = seccomp_rule_add(x, SCMP_ACT_ALLOW, CALL(prctl), 1,
-		    SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+		    argument_is(0, PR_SET_NAME));
 	return rc;
 }
 
