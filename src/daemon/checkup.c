@@ -23,7 +23,6 @@
 #include "store/journal_format.h"
 
 #define MEMBERS_MAX ((size_t)512 << 20)
-#define KEY_MAX (1 << 20)
 /* Descriptors that are neither a client's nor a target's: files, pipes. */
 #define OTHER_DESCRIPTORS 640
 #define DNS_PATIENCE_MS 3000
@@ -144,22 +143,19 @@ check_members(const struct checkup *k)
 static void
 check_keys(const struct checkup *k)
 {
-	for (size_t i = 0; i < k->c->gateway.keys.n; i++) {
-		const struct text_item *item = &k->c->gateway.keys.items[i];
-		const char *path = strchr(item->text, ':');
-		char *text;
-		size_t len;
-		if (path++ == NULL)
+	const struct text_list *list = &k->c->gateway.keys;
+	struct semaphore_keys *keys;
+
+	/* No official key is needed to look at others. */
+	if (list->n == 0 ||
+	    semaphore_keys_new(&keys, SEMAPHORE_DEPTH_BIT(1), NULL) != ST_OK)
+		return;
+	for (size_t i = 0; i < list->n; i++) {
+		/* What is wrong is in the findings. */
+		if (gateway_add_key(keys, k->c, &list->items[i], k->f) != ST_OK)
 			continue;
-		enum status st =
-		    file_load(&text, &len, path, KEY_MAX, FILE_GUARDED);
-		free(text);
-		if (st != ST_OK)
-			findings_add(k->f, FINDING_ERROR,
-			    (struct place){k->c->path, item->line},
-			    file_cure(st, FILE_GUARDED), "%s: %s", path,
-			    file_problem(st, FILE_GUARDED));
 	}
+	semaphore_keys_free(keys);
 }
 
 /* Read the header of the journal at PATH, without its lock. */

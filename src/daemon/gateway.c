@@ -377,7 +377,6 @@ gateway_free(struct gateway **gateway)
 	well_known_stale(g);
 	chunk_pool_clear(&g->chunks);
 	key_maker_clear(&g->key_maker);
-	semaphore_keys_free(g->keys);
 	if (g->gate_made)
 		gate_clear(&g->gate);
 	free(g->gate_memory);

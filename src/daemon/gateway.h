@@ -74,8 +74,7 @@ struct gateway {
 	struct loop *loop;
 	struct chunk_pool chunks;
 	struct relay *relay;
-	struct key_maker key_maker;
-	struct semaphore_keys *keys;
+	struct key_maker key_maker, *key_maker_at; /* the latter: for workers */
 	struct pool *verifiers;
 	struct resolver *resolver;
 	struct dialer *dialer;

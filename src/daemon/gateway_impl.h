@@ -15,8 +15,13 @@
  * Returns: ST_OK; else there is a finding that is an error. */
 enum status gateway_make(struct gateway *g, struct findings *f) WARN_UNUSED;
 
-/* Take the keys that have been made ready in the meantime, add the operator's
- * own, and start the workers. Returns: ST_OK; else with a finding. */
+/* Take the key that ITEM ("DEPTH:FILE") of C's gateway.keys names into KEYS.
+ * Returns: ST_OK; else with a finding. */
+enum status gateway_add_key(struct semaphore_keys *keys, const struct config *c,
+    const struct text_item *item, struct findings *f) WARN_UNUSED;
+
+/* Add the operator's own keys, if there are any, and start the workers.
+ * Returns: ST_OK; else with a finding. */
 enum status
 gateway_make_verifiers(struct gateway *g, struct findings *f) WARN_UNUSED;
 

@@ -212,25 +212,26 @@ make_circuits(struct gateway *g)
 
 /* --- verification --- */
 
-/* Take the key that ITEM ("DEPTH:FILE") names. */
-static enum status
-add_key(struct gateway *g, const struct text_item *item, struct findings *f)
+enum status
+gateway_add_key(struct semaphore_keys *keys, const struct config *c,
+    const struct text_item *item, struct findings *f)
 {
-	struct place where = {g->config->path, item->line};
-	const char *colon = strchr(item->text, ':');
-	const char *member = "";
-	uint64_t depth;
+	struct place where = {c->path, item->line};
+	const char *colon = strchr(item->text, ':'), *member = "";
+	uint64_t depth = 0;
 	char *text;
 	size_t len;
-	enum status st = decimal_u64(
-	    &depth, span_of(item->text, (size_t)(colon - item->text)), 32);
+	enum status st = ST_BAD_ENCODING;
 
+	if (colon != NULL)
+		st = decimal_u64(&depth,
+		    span_of(item->text, (size_t)(colon - item->text)), 32);
 	if (st != ST_OK)
-		return st;
+		return st; /* config_check has said so */
 	st = file_load(&text, &len, colon + 1, KEY_FILE_MAX, FILE_GUARDED);
 	if (st == ST_OK)
 		st = semaphore_keys_set(
-		    g->keys, (uint32_t)depth, text, len, &member);
+		    keys, (uint32_t)depth, text, len, &member);
 	if (st != ST_OK)
 		findings_add(f, FINDING_ERROR, where,
 		    "give the verification key of a Semaphore circuit of that "
@@ -242,16 +243,31 @@ add_key(struct gateway *g, const struct text_item *item, struct findings *f)
 	return st;
 }
 
+/* Add the operator's own keys, for which the others must be there. */
+static enum status
+add_keys(struct gateway *g, struct findings *f)
+{
+	const struct text_list *list = &g->config->gateway.keys;
+	struct semaphore_keys *keys;
+	enum status st = ST_OK;
+
+	if (list->n == 0)
+		return ST_OK;
+	if ((keys = key_maker_wait(&g->key_maker)) == NULL)
+		return ST_NO_MEMORY;
+	for (size_t i = 0; i < list->n && st == ST_OK; i++)
+		st = gateway_add_key(keys, g->config, &list->items[i], f);
+	return st;
+}
+
 enum status
 gateway_make_verifiers(struct gateway *g, struct findings *f)
 {
 	const struct config *c = g->config;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned workers = (unsigned)c->limits.workers;
-	enum status st = key_maker_finish(&g->key_maker, &g->keys);
+	enum status st = add_keys(g, f);
 
-	for (size_t i = 0; i < c->gateway.keys.n && st == ST_OK; i++)
-		st = add_key(g, &c->gateway.keys.items[i], f);
 	if (workers == 0)
 		workers = processors > 0 ? (unsigned)processors : 1;
 	if (st == ST_OK)
@@ -370,6 +386,7 @@ gateway_make(struct gateway *g, struct findings *f)
 		st = sandbox_enter(&g->sandbox, g->config, f);
 	if (st == ST_OK)
 		st = key_maker_start(&g->key_maker);
+	g->key_maker_at = &g->key_maker;
 	if (st == ST_OK)
 		st = make_loop(g);
 	if (st == ST_OK)

@@ -59,6 +59,8 @@ gateway_is_ready(const struct gateway *g, const char **why)
 		*why = "draining";
 	else if (health.status != ST_OK)
 		*why = "the journal can not be written";
+	else if (!key_maker_is_done(g->key_maker_at))
+		*why = "verification keys are being made ready";
 	else if (!someone_may_pass(g))
 		*why = "no group has members";
 	return *why == NULL;

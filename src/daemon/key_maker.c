@@ -7,8 +7,15 @@ static void *
 make(void *arg)
 {
 	struct key_maker *m = arg;
+	struct semaphore_keys *keys;
+	enum status st = semaphore_keys_new(&keys, SEMAPHORE_ALL_DEPTHS, NULL);
 
-	m->status = semaphore_keys_new(&m->keys, SEMAPHORE_ALL_DEPTHS, NULL);
+	pthread_mutex_lock(&m->mutex);
+	m->keys = keys;
+	m->status = st;
+	m->done = true;
+	pthread_cond_broadcast(&m->made);
+	pthread_mutex_unlock(&m->mutex);
 	return NULL;
 }
 
@@ -18,33 +25,53 @@ key_maker_start(struct key_maker *m)
 	sigset_t all, before;
 
 	*m = (struct key_maker){.status = ST_BAD_VALUE};
+	pthread_mutex_init(&m->mutex, NULL);
+	pthread_cond_init(&m->made, NULL);
 	/* Signals are the loop's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	errno = pthread_create(&m->thread, NULL, make, m);
-	m->running = errno == 0;
+	m->started = errno == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return m->running ? ST_OK : ST_SYS;
+	if (m->started)
+		return ST_OK;
+	pthread_mutex_destroy(&m->mutex);
+	pthread_cond_destroy(&m->made);
+	return ST_SYS;
 }
 
-enum status
-key_maker_finish(struct key_maker *m, struct semaphore_keys **keys)
+bool
+key_maker_is_done(struct key_maker *m)
 {
-	*keys = NULL;
-	if (!m->running)
-		return ST_BAD_VALUE;
-	pthread_join(m->thread, NULL);
-	m->running = false;
-	*keys = m->keys;
-	m->keys = NULL;
-	return m->status;
+	bool done;
+
+	pthread_mutex_lock(&m->mutex);
+	done = m->done;
+	pthread_mutex_unlock(&m->mutex);
+	return done;
+}
+
+struct semaphore_keys *
+key_maker_wait(struct key_maker *m)
+{
+	struct semaphore_keys *keys;
+
+	pthread_mutex_lock(&m->mutex);
+	while (!m->done)
+		pthread_cond_wait(&m->made, &m->mutex);
+	keys = m->keys;
+	pthread_mutex_unlock(&m->mutex);
+	return keys;
 }
 
 void
 key_maker_clear(struct key_maker *m)
 {
-	struct semaphore_keys *keys;
-
-	if (m->running && key_maker_finish(m, &keys) == ST_OK)
-		semaphore_keys_free(keys);
+	if (!m->started)
+		return;
+	pthread_join(m->thread, NULL);
+	semaphore_keys_free(m->keys);
+	pthread_mutex_destroy(&m->mutex);
+	pthread_cond_destroy(&m->made);
+	*m = (struct key_maker){.started = false};
 }

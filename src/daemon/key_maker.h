@@ -1,8 +1,13 @@
 /* daemon/key_maker.h: make the 32 verification keys ready while the start goes
- * on with the rest: a thread of its own, used once.
+ * on with the rest.
  *
- * It is pure code (some pairings a key), and it takes as long as reading ten
- * thousand members, so the two are done side by side.
+ * It is pure code (some pairings and tables a key) that takes longer than
+ * everything else at the start together. So it has a thread of its own, used
+ * once, and the doors open without waiting for it: a worker that has a proof
+ * before the keys are there waits, and the client with it.
+ *
+ * Threads: start, finish and clear belong to the loop's; wait may be called by
+ * any, also several at once.
  */
 #ifndef DAEMON_KEY_MAKER_H
 #define DAEMON_KEY_MAKER_H
@@ -14,8 +19,10 @@
 
 struct key_maker {
 	pthread_t thread;
-	bool running;
-	/* The thread's until it is joined. */
+	bool started;
+	pthread_mutex_t mutex; /* of all that follows */
+	pthread_cond_t made;
+	bool done;
 	struct semaphore_keys *keys;
 	enum status status;
 };
@@ -23,13 +30,14 @@ struct key_maker {
 /* Begin. Returns: ST_OK; ST_SYS, with errno. */
 enum status key_maker_start(struct key_maker *m) WARN_UNUSED;
 
-/* Wait for the end.
- * Out:     *keys, the caller's to free; NULL on failure.
- * Returns: as semaphore_keys_new; ST_BAD_VALUE if it has not been started. */
-enum status
-key_maker_finish(struct key_maker *m, struct semaphore_keys **keys) WARN_UNUSED;
+/* The keys have been made, or could not be. */
+bool key_maker_is_done(struct key_maker *m);
 
-/* Wait for the end, if there is anything to wait for, and drop the keys. */
+/* Wait for the end. Returns: the keys, which stay M's; NULL if there was no
+ * memory for them. */
+struct semaphore_keys *key_maker_wait(struct key_maker *m);
+
+/* Join the thread and free the keys, if there are any: nobody uses them. */
 void key_maker_clear(struct key_maker *m);
 
 #endif

@@ -44,26 +44,36 @@ verify_batch(const struct semaphore_keys *keys, struct semaphore_memo *memo,
 	}
 }
 
+/* Check JOBS with KEYS: each fault's status is its result. */
 static void
-run(const void *shared, void *state, void *const *raw, unsigned n)
+verify(const struct semaphore_keys *keys, struct verify_state *mine,
+    struct verify_job *const *jobs, unsigned n)
 {
-	const struct semaphore_keys *keys = shared;
-	struct verify_state *mine = state;
-	struct verify_job *jobs[POOL_BATCH_MAX] = {NULL};
-	uint64_t before = loop_clock_ns();
-
 	/* Without memory for a memo it goes slower. */
 	if (mine->memo == NULL &&
 	    semaphore_memo_new(&mine->memo, keys) != ST_OK)
 		mine->memo = NULL;
-	for (unsigned i = 0; i < n; i++)
-		jobs[i] = raw[i];
-	/* The fault's status is the result. */
 	if (n > 1)
 		verify_batch(keys, mine->memo, jobs, n);
 	else if (semaphore_verify(keys, mine->memo, &jobs[0]->proof,
 		     &jobs[0]->fault) != jobs[0]->fault.status)
 		jobs[0]->fault.status = ST_INTERNAL;
+}
+
+static void
+run(const void *shared, void *state, void *const *raw, unsigned n)
+{
+	struct verify_job *jobs[POOL_BATCH_MAX] = {NULL};
+	struct key_maker *const *maker = shared;
+	const struct semaphore_keys *keys = key_maker_wait(*maker);
+	uint64_t before = loop_clock_ns();
+
+	for (unsigned i = 0; i < n; i++) {
+		jobs[i] = raw[i];
+		jobs[i]->fault.status = ST_NO_MEMORY;
+	}
+	if (keys != NULL)
+		verify(keys, state, jobs, n);
 	for (unsigned i = 0; i < n; i++)
 		jobs[i]->work_ns = (loop_clock_ns() - before) / n;
 }
@@ -224,7 +234,7 @@ session_pool_new(struct gateway *g, unsigned workers)
 	    .run = run,
 	    .done = done,
 	    .clear = clear,
-	    .shared = g->keys,
+	    .shared = &g->key_maker_at,
 	    .arg = g,
 	};
 
