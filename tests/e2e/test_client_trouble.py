@@ -547,6 +547,31 @@ def test_much_at_once():
         wait_until(lambda: client.status()["tunnels"] == 0, 10, "all closed")
 
 
+def test_a_terminal_sees_the_progress():
+    with with_gate() as (client, *_):
+        client.wait_ready()
+        client.stop()
+        check("making the proof" not in client.log(), "not for a file")
+        (client.state / "proofs").unlink()
+        ours, theirs = os.openpty()
+        again = subprocess.Popen(client.command + ["--listen", "127.0.0.1:0"],
+                                 stderr=theirs, stdin=subprocess.DEVNULL)
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):
+            while b"ready: " not in text:
+                text += os.read(ours, 4096)
+        again.terminate()
+        equal(again.wait(20), 0)
+        os.close(ours)
+        for words in (b"through tor", b"reading the member list",
+                      b"making the proof", b"made the proof"):
+            check(words in text, text)
+        # Each takes the place of the one before.
+        check(b"\r\x1b[K" in text and b"\n" not in
+              text[:text.index(b"ready: ")], text)
+
+
 def test_the_end_takes_its_files_along():
     with with_gate() as (client, *_):
         client.wait_ready()
