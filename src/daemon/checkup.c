@@ -162,7 +162,7 @@ check_keys(const struct checkup *k)
 static enum status
 read_journal_header(uint8_t out[static JOURNAL_HEADER], const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
 	struct stat st;
 	ssize_t n = -1;
 

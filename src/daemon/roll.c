@@ -72,6 +72,8 @@ roll_fault_text(char out[static ROLL_FAULT_MAX], const struct roll_fault *f)
 		snprintf(out, ROLL_FAULT_MAX,
 		    "it is in a folder that was not the gateway's when it "
 		    "started: restart it (run.sandbox)");
+	else if (f->status == ST_SYS && f->error == EINVAL)
+		snprintf(out, ROLL_FAULT_MAX, "not a plain file");
 	else if (f->status == ST_SYS)
 		snprintf(out, ROLL_FAULT_MAX, "%s", strerror(f->error));
 	else if (f->status == ST_PERMISSION)
@@ -212,13 +214,14 @@ open_file(struct roll_job *j)
 	char *text;
 
 	j->len = 0;
-	j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* Opening a pipe would wait for its writer, and the loop with it. */
+	j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	/* The sandbox lets access() tell what open() may not do. */
 	if (j->fd < 0 && errno == EACCES && access(j->path, R_OK) == 0)
 		errno = EXDEV;
 	if (j->fd < 0 || fstat(j->fd, st) < 0)
 		return ST_SYS;
-	errno = EINVAL;
+	errno = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
 	if (!S_ISREG(st->st_mode))
 		return ST_SYS;
 	if ((st->st_mode & S_IWOTH) != 0)

@@ -27,13 +27,16 @@ close_quietly(int fd)
 static enum status
 open_checked(int *fd, const char *path, enum file_access access)
 {
+	/* A daemon must not stop at a pipe that nobody writes to. */
+	int patience = access == FILE_ANYBODY ? 0 : O_NONBLOCK;
 	struct stat st;
 
-	if ((*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) < 0)
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | patience);
+	if (*fd < 0)
 		return ST_SYS;
 	if (access == FILE_ANYBODY)
 		return ST_OK;
-	if (fstat(*fd, &st) != 0)
+	if (fcntl(*fd, F_SETFL, 0) != 0 || fstat(*fd, &st) != 0)
 		return ST_SYS;
 	if (access == FILE_GUARDED)
 		return st.st_mode & S_IWOTH ? ST_PERMISSION : ST_OK;

@@ -6,6 +6,9 @@
  * the name by rename or link; then the folder is synced. A reader sees the old
  * content or the new, nothing between.
  *
+ * With FILE_GUARDED and FILE_OWNER a pipe that nobody writes to is empty; with
+ * FILE_ANYBODY its reader waits.
+ *
  * On ST_SYS errno says what the system call said. Blocking calls: not for the
  * loop thread. Threads: any.
  */

@@ -99,6 +99,13 @@ test_read(void)
 	CHECK_INT(errno, ENOENT);
 	CHECK_STATUS(file_load(&text, &len, ".", 99, FILE_ANYBODY), ST_SYS);
 	CHECK_INT(errno, EISDIR);
+	CHECK(mkfifo("pipe", 0600) == 0);
+	CHECK_STATUS(file_load(&text, &len, "pipe", 99, FILE_GUARDED), ST_OK);
+	CHECK_INT(len, 0);
+	free(text);
+	CHECK_STATUS(file_read(buf, 8, &len, "pipe", FILE_OWNER), ST_OK);
+	CHECK_INT(len, 0);
+	CHECK(unlink("pipe") == 0);
 	CHECK(pipe(fds) == 0);
 	CHECK(write(fds[1], "ab\0c", 4) == 4 && close(fds[1]) == 0);
 	CHECK_STATUS(file_load_fd(&text, &len, fds[0], 100), ST_OK);
