@@ -14,7 +14,7 @@
 #include "store/file.h"
 
 /* Seconds to wait for another editor. */
-#define LOCK_SECONDS 10
+#define LOCK_SECONDS 30
 
 /* --- commitments on the command line --- */
 
