@@ -501,8 +501,10 @@ def test_the_former_root_serves_while_the_gateway_takes_it():
         equal((client.state / "proofs").read_text(), kept)
 
 
-def test_the_next_epoch_is_proved_before_it_begins():
-    *_, length, left = Vectors().turn(least=8)
+def over_the_turn(least):
+    """See the turn of an epoch that ends in LEAST seconds or more. False: this
+    machine was too slow for that."""
+    *_, length, left = Vectors().turn(least)
     ends = time.time() + left
     with with_gate(gateway={"epoch": f"{length}s"}) as (client, _, gate, _):
         client.wait_ready()
@@ -510,10 +512,12 @@ def test_the_next_epoch_is_proved_before_it_begins():
         def proofs():
             text = (client.state / "proofs").read_text()
             return len(json.loads(text)["proofs"])
-        wait_until(lambda: proofs() == 2, 20, "two proofs")
-        check(time.time() < ends, "too slow to see the turn")
-        equal(fetch(client).strip(), PAGE)
+        wait_until(lambda: proofs() == 2 or time.time() > ends, 120, "proofs")
         before = client.status()["gateways"][0]
+        equal(fetch(client).strip(), PAGE)
+        if time.time() > ends:
+            return False
+        equal(proofs(), 2, "one for this epoch and one for the next")
         time.sleep(max(0, ends - time.time()) + 1)
         equal(fetch(client).strip(), PAGE)
         after = client.status()["gateways"][0]
@@ -522,6 +526,11 @@ def test_the_next_epoch_is_proved_before_it_begins():
         equal(after["quotas"], [{"slot": 0, "requests_left": 49}])
         # Neither was refused and made again.
         equal(gate.metric("postern_proofs_total", result="verified"), 2)
+    return True
+
+
+def test_the_next_epoch_is_proved_before_it_begins():
+    check(any(over_the_turn(least) for least in (6, 30, 90)), "too slow")
 
 
 def test_much_at_once():
