@@ -79,10 +79,10 @@ SRC_tor := control reply safecookie
 UNIT_tor := control
 FUZZ_tor := control
 
-SRC_mix := client counts inbox inlets json_line key_file keyring links loops \
+SRC_mix := client counts exchange exit inbox inlets inquiry json_line key_file keyring links loops \
 	node outbox parcel path random registry seen service tls wire
 UNIT_mix := mix mix_node mix_simulation
-FUZZ_mix := registry
+FUZZ_mix := exchange registry
 
 SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 	roster site socks5 status trouble
@@ -90,7 +90,7 @@ UNIT_client := client_parts purse socks5
 FUZZ_client := socks5
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
-	finding gateway gateway_make gateway_reload gateway_state key_maker log membership \
+	finding gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
 	memory metrics option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session supervisor \
 	session_proof session_request session_target tor_link well_known
@@ -100,7 +100,7 @@ FUZZ_daemon := config torrc
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl \
 	daemon_args group https identity identity_load member_file mint mix \
-	mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
+	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets unix_dial \
 	verify
 UNIT_cmd := enrol mix_commands verify_cmd

@@ -12,6 +12,7 @@
 #include "cmd/commands.h"
 
 static const struct cli_command commands[] = {
+    {"fetch", cmd_mix_fetch, "fetch a page through mixes and gate"},
     {"keygen", cmd_mix_keygen, "make a node's key"},
     {"layers", cmd_mix_layers,
 	"show which layer each node of a registry is in"},

@@ -8,6 +8,7 @@
 #include "cmd/cli.h"
 #include "mix/outbox.h"
 
+int cmd_mix_fetch(int argc, char **argv);
 int cmd_mix_keygen(int argc, char **argv);
 int cmd_mix_layers(int argc, char **argv);
 int cmd_mix_node(int argc, char **argv);

@@ -95,6 +95,11 @@ struct config {
 		char *control, *password_file, *cookie_file;
 	} tor;
 	struct {
+		char *listen, *registry, *ca_file;
+		unsigned suite;
+		uint64_t exchanges, timeout_ms;
+	} mix;
+	struct {
 		char *user;
 		uint64_t drain_ms;
 		bool sandbox;

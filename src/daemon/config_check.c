@@ -400,6 +400,24 @@ check_limits(const struct check *k)
 		    "into");
 }
 
+static void
+check_mix(const struct check *k)
+{
+	const struct config *c = k->c;
+	endpoint_t at;
+
+	if (c->mix.listen == NULL)
+		return;
+	if (endpoint_parse(&at, span_str(c->mix.listen)) != ST_OK)
+		findings_add(k->f, FINDING_ERROR, place_of(k, "mix", "listen"),
+		    "write an address and a port, as 192.0.2.1:9100",
+		    "\"%s\" is not where nodes could deliver", c->mix.listen);
+	if (c->mix.registry == NULL)
+		findings_add(k->f, FINDING_ERROR, place_of(k, "mix", "listen"),
+		    "set mix.registry = FILE",
+		    "answers need the mixnet's nodes to go through");
+}
+
 /* Keys that have no effect as things are. */
 static void
 check_idle_keys(const struct check *k)
@@ -456,5 +474,6 @@ config_check(const struct config *c, struct findings *f)
 	check_egress(&k);
 	check_side_doors(&k);
 	check_limits(&k);
+	check_mix(&k);
 	check_idle_keys(&k);
 }

@@ -10,6 +10,7 @@
 #include "daemon/ctl.h"
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/mix_gate.h"
 #include "daemon/session.h"
 #include "daemon/tor_link.h"
 #include "daemon/well_known.h"
@@ -300,6 +301,8 @@ gateway_start(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st = open_listeners(g, f);
 	if (st == ST_OK)
+		st = mix_gate_new(&g->mix, g, f);
+	if (st == ST_OK)
 		st = admin_new(&g->admin, g, f);
 	if (st == ST_OK)
 		st = ctl_new(&g->ctl, g, f);
@@ -347,6 +350,7 @@ close_all(struct gateway *g)
 	close_listeners(g);
 	ctl_free(&g->ctl);
 	admin_free(&g->admin);
+	mix_gate_free(&g->mix);
 	if (g->session_memory != NULL)
 		sessions_close(g, ST_DRAINING);
 	loop_settle(g->loop);

@@ -44,6 +44,7 @@
 struct session;
 struct admin;
 struct ctl;
+struct mix_gate;
 struct tor_link;
 
 enum gateway_phase {
@@ -79,6 +80,7 @@ struct gateway {
 	struct resolver *resolver;
 	struct dialer *dialer;
 	struct tor_link *tor;
+	struct mix_gate *mix;
 	struct listener *listeners[GATEWAY_LISTENERS_MAX];
 	size_t listeners_n;
 

@@ -3,6 +3,7 @@
 
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/mix_gate.h"
 #include "daemon/well_known.h"
 
 void
@@ -205,6 +206,8 @@ gateway_hang_up(struct gateway *g)
 	struct findings f = {0};
 	enum status st = gateway_reload(g, &f);
 
+	if (st == ST_OK)
+		mix_gate_reload(g->mix);
 	if (st != ST_OK && f.errors == 0)
 		LOG(EV_FINDING, log_status(KEY_CAUSE, st));
 	gateway_log_findings(EV_FINDING, &f);

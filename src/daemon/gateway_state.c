@@ -4,6 +4,7 @@
 
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/mix_gate.h"
 #include "daemon/tor_link.h"
 #include "daemon/well_known.h"
 
@@ -124,6 +125,19 @@ group_gauges(const struct gateway *g, struct gauges *out,
 	}
 }
 
+static void
+mix_gauges(const struct gateway *g, struct gauges *out)
+{
+	struct mix_exit_counts c = mix_gate_counts(g->mix);
+
+	out->mix = g->mix != NULL;
+	out->mix_relayed = c.relayed;
+	out->mix_refused = c.refused;
+	out->mix_failed = c.failed;
+	out->mix_bad = c.bad;
+	out->mix_dropped = c.dropped;
+}
+
 void
 gateway_gauges(const struct gateway *g, struct gauges *out,
     struct gauge_group groups[static ROOT_GROUPS_MAX])
@@ -153,6 +167,7 @@ gateway_gauges(const struct gateway *g, struct gauges *out,
 	}
 	pool_gauges(g, out);
 	ledger_gauges(g, out);
+	mix_gauges(g, out);
 	group_gauges(g, out, groups);
 }
 

@@ -219,6 +219,20 @@ render_state(struct buffer *b, const struct gauges *g)
 }
 
 static void
+render_mix(struct buffer *b, const struct gauges *g)
+{
+	head(b, "mix_requests_total", "counter",
+	    "Requests from the mixnet, by how they ended.");
+	sample(b, "mix_requests_total", "result", "relayed", g->mix_relayed);
+	sample(b, "mix_requests_total", "result", "refused", g->mix_refused);
+	sample(b, "mix_requests_total", "result", "failed", g->mix_failed);
+	counter(b, "mix_bad_messages_total", g->mix_bad,
+	    "Messages from the mixnet that are no part of a request.");
+	counter(b, "mix_dropped_requests_total", g->mix_dropped,
+	    "Requests from the mixnet that were never complete, or too many.");
+}
+
+static void
 render_walls(struct buffer *b, const struct sandbox *s)
 {
 	head(b, "wall", "gauge", "1 for each wall of the sandbox that stands.");
@@ -242,6 +256,8 @@ metrics_render(
 		render_walls(out, g->sandbox);
 	if (g->journal)
 		render_journal(out, g);
+	if (g->mix)
+		render_mix(out, g);
 	if (g->tor_configured) {
 		gauge(out, "tor_up", g->tor_up,
 		    "1 while tor's control port answers.");

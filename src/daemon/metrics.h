@@ -81,6 +81,9 @@ struct gauges {
 	uint64_t circuits_closed;
 	const struct sandbox *sandbox; /* NULL: not told */
 	uint64_t log_dropped;
+	bool mix; /* at the end of a mixnet */
+	uint64_t mix_relayed, mix_refused, mix_failed; /* requests from it */
+	uint64_t mix_bad, mix_dropped; /* messages; unfinished requests */
 	const struct gauge_group *groups;
 	size_t groups_n;
 };

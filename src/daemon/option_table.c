@@ -19,6 +19,8 @@ static const char *const sync_words[] = {"always", "interval", NULL};
 static const char *const level_words[] = {
     "error", "warning", "notice", "info", "debug", NULL};
 static const char *const format_words[] = {"plain", "json", NULL};
+/* In the order of enum sphinx_suite. */
+static const char *const suite_words[] = {"wide", "stream", NULL};
 static const char *const target_words[] = {"stderr", "syslog", NULL};
 
 /* A table is read by its columns. */
@@ -243,6 +245,25 @@ const struct option_info option_table[] = {
     NULL, 0, 0, NULL, "FILE",
     "the control port's cookie, when it is not beside its socket or in "
     "/run/tor"},
+
+{"mix", "listen", OPTION_TEXT, 0, AT(mix.listen),
+    NULL, 0, 0, NULL, "ADDRESS",
+    "where the mixnet's nodes deliver requests; without it there is no mixnet"},
+{"mix", "registry", OPTION_TEXT, 0, AT(mix.registry),
+    NULL, 0, 0, NULL, "FILE",
+    "the mixnet's nodes, which answers go through; read again at a reload"},
+{"mix", "suite", OPTION_WORD, 0, AT(mix.suite),
+    "wide", 0, 0, suite_words, "wide|stream",
+    "the packets' suite; stream is the Erebus network's"},
+{"mix", "ca_file", OPTION_TEXT, 0, AT(mix.ca_file),
+    "/etc/ssl/certs/ca-certificates.crt", 0, 0, NULL, "FILE",
+    "certificates that a target's must come from"},
+{"mix", "exchanges", OPTION_NUMBER, 0, AT(mix.exchanges),
+    "64", 1, 4096, NULL, "N",
+    "requests through the mixnet at once"},
+{"mix", "timeout", OPTION_TIME, 0, AT(mix.timeout_ms),
+    "1m", 1000, HOUR_MS, NULL, "TIME",
+    "how long one may take, from its first packet to its answer"},
 
 {"run", "user", OPTION_TEXT, 0, AT(run.user),
     NULL, 0, 0, NULL, "NAME",

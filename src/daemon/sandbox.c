@@ -20,6 +20,8 @@
 #define SPACE_BESIDES (8 * GIGA)
 /* What a session takes besides its two buffers, with a margin. */
 #define SPACE_SESSION 16384
+/* ... and all requests from a mixnet together. */
+#define SPACE_MIX (GIGA / 4)
 
 static const char *const names[WALL_COUNT] = {
     [WALL_PRIVILEGES] = "privileges",
@@ -76,7 +78,7 @@ address_space(const struct config *c)
 {
 	uint64_t session = 2 * c->limits.buffer + SPACE_SESSION;
 
-	return SPACE_BESIDES +
+	return SPACE_BESIDES + (c->mix.listen != NULL ? SPACE_MIX : 0) +
 	    2 * (c->ledger.memory + c->limits.sessions * session);
 }
 

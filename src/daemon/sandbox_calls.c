@@ -76,6 +76,7 @@ static const int plain[] = {
     CALL(sendmsg),
     CALL(sendto),
     CALL(shutdown),
+    CALL(socketpair), /* a request from the mixnet to a session */
     /* Files; which ones: Landlock. */
     CALL(open),
     CALL(openat),

@@ -119,6 +119,11 @@ each_read(const struct config *c, path_fn *fn, void *ctx)
 	if (st == ST_OK && c->tor.cookie_file != NULL)
 		st = each_folder_of(
 		    c->tor.cookie_file, READ_FOLDER, fn, ctx, true);
+	if (st == ST_OK && c->mix.registry != NULL)
+		st =
+		    each_folder_of(c->mix.registry, READ_FOLDER, fn, ctx, true);
+	if (st == ST_OK && c->mix.listen != NULL)
+		st = each_folder_of(c->mix.ca_file, READ_FOLDER, fn, ctx, true);
 	if (st == ST_OK)
 		st = socket_folder(c->tor.control, fn, ctx, READ_FOLDER);
 	return st;

@@ -249,7 +249,6 @@ session_accept(struct listener *ls, int fd, void *gateway)
 	handle_t self;
 	void *object;
 
-	(void)ls;
 	g->metrics.connections++;
 	if (slab_take(&g->sessions, &self, &object) != ST_OK) {
 		refuse(g, fd);
@@ -269,7 +268,8 @@ session_accept(struct listener *ls, int fd, void *gateway)
 	}
 	s->state = SESSION_HEAD;
 	session_await_head(s);
-	if (g->config->gateway.proxy_line == PROXY_LINE_REQUIRED)
+	/* What comes from inside has no circuit. */
+	if (ls != NULL && g->config->gateway.proxy_line == PROXY_LINE_REQUIRED)
 		s->state = SESSION_LINE;
 }
 

@@ -35,7 +35,8 @@
 /* Bytes of a session: what the slab is made of. */
 size_t session_size(void);
 
-/* Take over FD, which listener LS accepted; refuse it if there is no room. */
+/* Take over FD, which listener LS accepted, or which comes from inside (LS is
+ * NULL; daemon/mix_gate.h); refuse it if there is no room. */
 void session_accept(struct listener *ls, int fd, void *gateway);
 
 /* The pool in which proofs are checked. Returns: as pool_new. */
