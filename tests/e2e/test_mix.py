@@ -172,7 +172,30 @@ def test_services():
             equal(net.send(sink.address, "this", "--mean", 0), "got this")
 
 
+# --- the demo -----------------------------------------------------------------
+
+def test_the_demo_runs():
+    run = subprocess.run([pathlib.Path(__file__).parent / "mix-demo"],
+                         capture_output=True, text=True, timeout=120,
+                         check=False)
+    equal(run.returncode, 0, run.stdout + run.stderr)
+    for line in ("echo: buy 10 AAPL", "probe returned in ",
+                 "through mixes and gate"):
+        check(line in run.stdout, run.stdout)
+
+
 # --- another implementation ---------------------------------------------------
+
+def test_the_other_implementation_and_its_vectors():
+    """It passes the RFCs' own examples, and the committed vectors are its."""
+    where = pathlib.Path(sphinx.__file__)
+    for command in ("self-test", "vectors"):
+        run = subprocess.run([sys.executable, where, command], text=True,
+                             capture_output=True, timeout=60, check=False)
+        equal(run.returncode, 0, run.stderr)
+    committed = where.parent.parent / "vectors" / "sphinx-wide.json"
+    equal(json.loads(run.stdout), json.loads(committed.read_text()))
+
 
 def test_stream_suite_spoken_by_another_implementation():
     """A client and a service in Python, our nodes between: the message, then

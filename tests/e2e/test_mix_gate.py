@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""A request through three mixes and the gate: the same checks as a CONNECT, the
+same ledger, the same words of refusal."""
+
+import contextlib
+import socket
+import subprocess
+
+from lib import (BIN, Gateway, Server, TlsSite, Vectors, check, equal, folder,
+                 free_port, main, wait_until)
+from mixlib import Network
+
+V = Vectors()
+
+
+class World:
+    """A network, an HTTPS site by address, and a gateway at the end of both."""
+
+    def __init__(self, stack, page=b"hello from outside\n", requests=20,
+                 suite="wide", names=("127.0.0.1",), **more):
+        self.net = Network(stack, suite=suite)
+        self.where = stack.enter_context(folder())
+        self.site = stack.enter_context(TlsSite(self.where, names, page))
+        self.target = f"127.0.0.1:{self.site.port}"
+        self.url = f"https://{self.target}/page?x=1"
+        self.at = f"127.0.0.1:{free_port()}"
+        config = {
+            "gateway": dict(V.gateway),
+            "group main": {"members": V.write(self.where),
+                           "requests": requests},
+            "egress": {"literals": "on", "ports": "443,20000-60999",
+                       "except": self.target},
+            "ledger": {"journal": self.where / "journal"},
+            "mix": {"listen": self.at, "registry": self.net.registry,
+                    "ca_file": self.site.cert, "suite": suite},
+        }
+        for section, keys in more.items():
+            config.setdefault(section.replace("_", " "), {}).update(keys)
+        self.gate = stack.enter_context(Gateway(self.where, config))
+        self.gate.secrets |= {self.target, "page?x=1"}
+
+    def fetch(self, name, url=None, *options, token=None):
+        """(exit status, standard output, standard error)"""
+        run = subprocess.run(
+            [BIN, "mix", "fetch", "--registry", self.net.registry, "--suite",
+             self.net.suite, "--gate", self.at, "--mean", "2", "--timeout",
+             "20", "--token", token or V.token(name), *map(str, options),
+             url or self.url], capture_output=True, timeout=60, check=False)
+        return run.returncode, run.stdout, run.stderr.decode()
+
+    def restart(self):
+        equal(self.gate.stop(), 0, "the gateway's end")
+        self.gate.start()
+
+    def count(self, result):
+        return self.gate.metric("postern_mix_requests_total", result=result)
+
+
+def test_a_page():
+    with contextlib.ExitStack() as stack:
+        w = World(stack)
+        code, out, err = w.fetch("member 0")
+        equal((code, out), (0, w.site.page), err)
+        code, out, err = w.fetch("member 0", None, "--include")
+        check(out.startswith(b"HTTP/1.1 200 OK\r\n"), out)
+        equal(w.count("relayed"), 2)
+        # The site has been asked from the gateway, by its own TLS.
+        equal(w.site.connections, 2)
+
+
+def test_a_page_in_the_stream_suite():
+    with contextlib.ExitStack() as stack:
+        w = World(stack, suite="stream")
+        code, out, err = w.fetch("member 0")
+        equal((code, out), (0, w.site.page), err)
+
+
+def test_an_answer_of_many_packets():
+    page = bytes(i * 7 % 251 for i in range(300_000))
+    with contextlib.ExitStack() as stack:
+        w = World(stack, page=page)
+        code, out, err = w.fetch("member 0", None, "--blocks", 12)
+        equal(code, 0, err)
+        check(out == page, len(out))
+        # More than the reply blocks have room for: what fits, and said so.
+        code, out, err = w.fetch("member 0", None, "--blocks", 2)
+        equal(code, 1)
+        check("longer than the reply blocks" in err, err)
+        check(page.startswith(out) and 60_000 < len(out) < 66_000, len(out))
+        # Hundreds of reply blocks: a request of several packets.
+        code, out, err = w.fetch("member 0", None, "--blocks", 255)
+        equal(code, 0, err)
+        check(out == page, len(out))
+
+
+def test_one_quota():
+    """Requests through the mix and CONNECTs use up one quota."""
+    with contextlib.ExitStack() as stack:
+        w = World(stack, requests=3)
+        equal(w.fetch("member 0")[0], 0)
+        with w.gate.client() as c:
+            equal(c.connect(w.target, V.token("member 0")).code, 200)
+        equal(w.fetch("member 0")[0], 0)
+        code, _, err = w.fetch("member 0")
+        equal(code, 1)
+        check("the gateway refused" in err and "429" in err and
+              "quota" in err, err)
+        equal(w.fetch("member 1")[0], 0)
+        equal(w.count("refused"), 1)
+        # A restart remembers.
+        w.restart()
+        equal(w.fetch("member 0")[0], 1)
+
+
+def test_refusals_are_those_of_connect():
+    with contextlib.ExitStack() as stack:
+        w = World(stack)
+        token = V.token("member 0")
+        bad = token[:-60] + ("A" if token[-60] != "A" else "B") + token[-59:]
+        code, _, err = w.fetch("member 0", token=bad)
+        equal(code, 1)
+        check("407" in err and "Proxy-Authenticate: Semaphore" in err, err)
+        for url, want in (("https://127.0.0.1:1/", "403"),
+                          ("https://10.0.0.1/", "403"),
+                          ("https://nowhere.example/", "403")):
+            code, _, err = w.fetch("member 0", url)
+            equal(code, 1)
+            check(f"HTTP/1.1 {want} " in err, f"{url}: {err}")
+        equal(w.site.connections, 0)
+        # A token or an authority that would end a line of the head.
+        for token in ("x y", "x\r\nProxy-Authorization: y"):
+            code, _, err = w.fetch("member 0", token=token)
+            equal(code, 1)
+            check("malformed" in err, err)
+
+
+def test_certificates_are_checked():
+    with contextlib.ExitStack() as stack:
+        w = World(stack, names=("site.example",))
+        code, _, err = w.fetch("member 0")
+        equal(code, 1)
+        check("mismatch" in err, err)
+    with contextlib.ExitStack() as stack:
+        w = World(stack)
+        other = stack.enter_context(
+            TlsSite(stack.enter_context(folder()), ["127.0.0.1"]))
+        w.gate.config["egress"]["except"] = f"127.0.0.1:{other.port}"
+        w.restart()
+        code, _, err = w.fetch("member 0", f"https://127.0.0.1:{other.port}/")
+        equal(code, 1)
+        check("self-signed certificate" in err, err)
+    with contextlib.ExitStack() as stack:
+        w = World(stack)
+        plain = stack.enter_context(Server(lambda s: s.sendall(b"hello\n")))
+        w.gate.config["egress"]["except"] = f"127.0.0.1:{plain.port}"
+        w.restart()
+        code, _, err = w.fetch("member 0", f"https://127.0.0.1:{plain.port}/")
+        equal(code, 1)
+        check("does not speak TLS" in err, err)
+
+
+def test_with_the_proxy_line():
+    """Tor's connections must send a PROXY line; what comes from the mixnet has
+    no circuit and sends none."""
+    with contextlib.ExitStack() as stack:
+        w = World(stack, gateway={"proxy_line": "required"})
+        code, out, err = w.fetch("member 0")
+        equal((code, out), (0, w.site.page), err)
+
+
+def test_nonsense_at_the_door():
+    with contextlib.ExitStack() as stack:
+        w = World(stack)
+        host, port = w.at.split(":")
+        for data in (b"GET / HTTP/1.1\r\n\r\n", b"\xff\xff\xff\xff",
+                     b"\5\0\0\0\1\1\0\0\0", b"\x21\0\0\0" + b"\3" * 33,
+                     b"\x08\0\0\0\1\1\0\1\0\0\0\7"):
+            with socket.create_connection((host, int(port))) as s:
+                s.sendall(data)
+                s.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(ConnectionError):
+                    s.recv(1)
+        wait_until(lambda: w.gate.metric("postern_mix_bad_messages_total") >= 2)
+        equal(w.fetch("member 0")[0], 0)
+
+
+if __name__ == "__main__":
+    main(globals())
