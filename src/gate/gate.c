@@ -200,8 +200,11 @@ gate_screen(struct gate *g, struct gate_ticket *t,
 	*fault = (struct semaphore_fault){0};
 	*left = (struct quota_left){0};
 	s = screen(g, t, fault, left, credential, token, now);
-	if (s != ST_OK)
+	if (s != ST_OK) {
+		uint16_t group = t->group; /* whose limits are used up */
 		memset(t, 0, sizeof(*t));
+		t->group = group;
+	}
 	return s;
 }
 

@@ -125,8 +125,9 @@ void gate_set_limits(
 /* Screen one request.
  * In:      credential and token, as http/head.h has them: ST_OK with a token,
  *          or why there is none.
- * Out:     *t; zero unless ST_OK. *fault: for ST_CREDENTIAL_BAD, where the
- *          token is wrong and why (semaphore_fault_text); else zero.
+ * Out:     *t; zero unless ST_OK, but for the group with the ST_QUOTA_
+ *          statuses. *fault: for ST_CREDENTIAL_BAD, where the token is wrong
+ *          and why (semaphore_fault_text); else zero.
  *          *left: for the ST_QUOTA_ statuses; else zero.
  * Returns: ST_OK; CREDENTIAL, when it is not ST_OK; ST_CREDENTIAL_BAD;
  *          ST_SCOPE_UNKNOWN;

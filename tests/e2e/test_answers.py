@@ -444,11 +444,15 @@ def test_groups_have_their_own_limits():
             "members": V.write(where, "others", V.others), "requests": 1}
         with Gateway(where, config) as g:
             target = f"127.0.0.1:{site.port}"
-            for name, codes in (("other 0", [200, 429]),
-                                ("member 0", [200, 200])):
+            for name, quota, codes in (("other 0", 1, [200, 429]),
+                                       ("member 0", 1000, [200, 200])):
                 for code in codes:
                     with g.client() as c:
-                        equal(c.connect(target, V.token(name)).code, code)
+                        a = c.connect(target, V.token(name))
+                        equal(a.code, code)
+                        # Before the count and after it: this group's limits.
+                        check(f'"requests";q={quota}' in
+                              a.field("ratelimit-policy"))
 
 
 def proxy_line(circuit):
