@@ -226,11 +226,13 @@ broken_files_change_nothing(void)
 
 	/* Nobody writes to the pipe: the loop must not wait for it. */
 	CHECK(mkfifo(path_of("a"), 0600) == 0);
+	membership_poll(m);
 	turn_until(&changed_calls, 5);
 	CHECK_STR(
 	    roll_fault_text(why, &seat_of("a")->fault), "not a plain file");
 	CHECK(unlink(path_of("a")) == 0);
 	CHECK(mkdir(path_of("a"), 0700) == 0);
+	membership_poll(m);
 	turn_until(&changed_calls, 6);
 	CHECK_STR(roll_fault_text(why, &seat_of("a")->fault), strerror(EISDIR));
 	CHECK(rmdir(path_of("a")) == 0);
