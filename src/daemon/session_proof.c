@@ -249,6 +249,7 @@ check(struct session *s)
 	struct verify_job job = {
 	    .proof = s->ticket.proof, .digest = s->ticket.digest};
 	struct semaphore_fault busy = {.status = ST_NO_MEMORY};
+	unsigned class;
 	bool first;
 
 	s->since_ns = loop_clock_ns();
@@ -263,8 +264,9 @@ check(struct session *s)
 		return;
 	}
 	randombytes_buf(job.random, sizeof(job.random));
-	if (pool_submit(g->verifiers, NULL, s->suspect ? 1 : 0, s->self, &job,
-		sizeof(job)) != ST_OK)
+	class = s->suspect || circuits_is_suspect(&g->circuits, s->circuit);
+	if (pool_submit(
+		g->verifiers, NULL, class, s->self, &job, sizeof(job)) != ST_OK)
 		tell_waiters(g, &s->ticket.digest, &busy);
 }
 

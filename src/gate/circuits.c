@@ -125,6 +125,14 @@ circuits_failed(struct circuits *c, circuit_ref_t circuit)
 	return e->failures > c->limits.failures ? ST_CIRCUIT_LIMIT : ST_OK;
 }
 
+bool
+circuits_is_suspect(const struct circuits *c, circuit_ref_t circuit)
+{
+	const struct entry *e = entry_of(c, circuit);
+
+	return e != NULL && e->failures > 0;
+}
+
 void
 circuits_forget(struct circuits *c)
 {

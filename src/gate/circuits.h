@@ -18,6 +18,7 @@
 #ifndef GATE_CIRCUITS_H
 #define GATE_CIRCUITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +79,10 @@ enum status circuits_request(struct circuits *c, circuit_ref_t circuit,
  * Returns: ST_OK; ST_CIRCUIT_LIMIT: that was one too many, close it. */
 enum status
 circuits_failed(struct circuits *c, circuit_ref_t circuit) WARN_UNUSED;
+
+/* A proof has failed on it: what comes on it waits behind what comes on
+ * others. */
+bool circuits_is_suspect(const struct circuits *c, circuit_ref_t circuit);
 
 /* Tor has restarted: its numbers begin again, forget everything. Values that
  * open connections still hold are stale from now on and do no harm. */

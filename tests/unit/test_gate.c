@@ -681,7 +681,9 @@ test_circuits(void)
 	CHECK_STATUS(circuits_request(&c, a, NULL, at(0, 5500)), ST_OK);
 
 	/* Failures add up over connections, and outlive them. */
+	CHECK(!circuits_is_suspect(&c, a));
 	CHECK_STATUS(circuits_failed(&c, a), ST_OK);
+	CHECK(circuits_is_suspect(&c, a));
 	CHECK_STATUS(circuits_failed(&c, b), ST_OK);
 	CHECK_STATUS(circuits_failed(&c, a), ST_OK);
 	circuits_close(&c, &a);
@@ -703,6 +705,7 @@ test_circuits(void)
 	/* Without a PROXY line there is no circuit, and no limit. */
 	CHECK_STATUS(circuits_request(&c, none, NULL, at(0, 0)), ST_OK);
 	CHECK_STATUS(circuits_failed(&c, none), ST_OK);
+	CHECK(!circuits_is_suspect(&c, none));
 	circuits_close(&c, &none);
 	free(memory);
 }
