@@ -351,6 +351,13 @@ bench-programs: all $(BENCH_BIN)
 bench: bench-programs ## measure; tables as text, JSON and SVG in build/bench
 	@bench/run $(BENCH_BIN)
 
+# --- load and abuse ----------------------------------------------------------
+# One command each; what they measured: tests/load/README.md.
+
+LOAD := garbage idle kill loris quota readers reload
+$(LOAD:%=load-%): load-%: all
+	@tests/load/scenarios.py $*
+
 # --- rules of the house ------------------------------------------------------
 
 layers: ## each folder includes only what its .may_include allows
@@ -420,7 +427,7 @@ help: ## this list
 
 .PHONY: all bench bench-programs check check-all clean demo deps deps-demo deps-test \
 	format fuzz-replay help install layers list-programs list-threaded mix-demo programs run sizes \
-	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%)
+	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
 .SECONDARY:
 
 -include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)

@@ -229,7 +229,7 @@ class Vectors:
 class Server:
     """A TCP server on loopback; each connection runs HANDLE(socket)."""
 
-    def __init__(self, handle, host="127.0.0.1"):
+    def __init__(self, handle, host="127.0.0.1", port=0):
         outer = self
 
         class Handler(socketserver.BaseRequestHandler):
@@ -245,7 +245,7 @@ class Server:
             address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
         self.connections = 0
-        self._server = Threads((host, 0), Handler)
+        self._server = Threads((host, port), Handler)
         self.host, self.port = self._server.server_address[:2]
         threading.Thread(target=self._server.serve_forever, args=(0.05,),
                          daemon=True).start()
@@ -305,7 +305,8 @@ class NameServer:
     """A small DNS server over UDP and TCP on one loopback port.
 
     ANSWERS maps a name to a list of addresses, or to one of the words
-    "nxdomain", "servfail", "silent", "truncated". Unknown names are nxdomain.
+    "nxdomain", "servfail", "silent", "truncated", or to {"via": names, "lead":
+    addresses}: a chain of CNAMEs. Unknown names are nxdomain.
     """
 
     def __init__(self, answers):
@@ -364,10 +365,19 @@ class NameServer:
             flags |= 0x0200
         elif said != "truncated":
             family = {1: socket.AF_INET, 28: socket.AF_INET6}.get(kind)
+            owner = b"\xc0\x0c"  # the name that was asked for
+            if isinstance(said, dict):
+                for name in said["via"]:
+                    data = b"".join(bytes([len(part)]) + part.encode()
+                                    for part in name.split(".")) + b"\0"
+                    records.append(owner + struct.pack(
+                        "!HHIH", 5, 1, 30, len(data)) + data)
+                    owner = data
+                said = said["lead"]
             for address in said if family else []:
                 if (":" in address) == (kind == 28):
                     data = socket.inet_pton(family, address)
-                    records.append(b"\xc0\x0c" + struct.pack(
+                    records.append(owner + struct.pack(
                         "!HHIH", kind, 1, 30, len(data)) + data)
         return query[:2] + struct.pack("!HHHHH", flags, 1, len(records), 0, 0) \
             + question + b"".join(records)
