@@ -174,17 +174,20 @@ verifier_clear(struct verifier *v)
 
 /* Read the proof in TEXT: it, or its member "proof". */
 static enum status
-read_json(struct semaphore_proof *p, span_t text, struct semaphore_fault *f)
+read_json(struct pending *p, span_t text)
 {
 	json_t *root;
 	const json_t *inner;
 	enum status st;
 
-	st = semaphore_json_load(&root, text.ptr, text.len, f);
+	st = semaphore_json_load(&root, text.ptr, text.len, &p->fault);
 	if (st != ST_OK)
 		return st;
 	inner = json_object_get(root, "proof");
-	st = semaphore_proof_from_value(p, inner != NULL ? inner : root, f);
+	if (inner != NULL && !json_is_object(inner))
+		p->reason = "proof: not a JSON object";
+	st = semaphore_proof_from_value(
+	    &p->proof, inner != NULL ? inner : root, &p->fault);
 	json_decref(root);
 	return st;
 }
@@ -224,7 +227,7 @@ take_proof(struct verifier *v, span_t text)
 	}
 	if (v->tokens)
 		read_token(v, p, text);
-	else if (read_json(&p->proof, text, &p->fault) != ST_OK)
+	else if (read_json(p, text) != ST_OK)
 		return;
 	if (p->fault.status != ST_OK)
 		return;
@@ -363,7 +366,10 @@ verify_file(struct verifier *v, const char *path, bool lines)
 		st = verify_lines(v, in);
 	else if (in != NULL)
 		st = verify_whole(v, in);
-	if (st != ST_OK)
+	if (st == ST_NO_SPACE)
+		cli_error(v->name,
+		    "%s: longer than any proof (--ndjson for many)", path);
+	else if (st != ST_OK)
 		cli_error(v->name, "%s: %s", path,
 		    st == ST_SYS ? strerror(errno) : status_text(st));
 	if (in != NULL && !is_stdin)

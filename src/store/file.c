@@ -38,6 +38,9 @@ open_checked(int *fd, const char *path, enum file_access access)
 		return ST_OK;
 	if (fcntl(*fd, F_SETFL, 0) != 0 || fstat(*fd, &st) != 0)
 		return ST_SYS;
+	errno = EISDIR; /* whatever its modes are */
+	if (S_ISDIR(st.st_mode))
+		return ST_SYS;
 	if (access == FILE_GUARDED)
 		return st.st_mode & S_IWOTH ? ST_PERMISSION : ST_OK;
 	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0 ||

@@ -117,7 +117,7 @@ test_lines(void)
 	    "invalid: merkleTreeDepth: missing\n"
 	    "invalid: the proof does not hold\n"
 	    "valid\n"
-	    "invalid: not a JSON object\n"
+	    "invalid: proof: not a JSON object\n"
 	    "invalid: not a JSON object\n"
 	    "valid\n");
 	run_lines("");
@@ -136,7 +136,7 @@ test_lines(void)
 	*strchr(big, '\n') = ' ';
 	program_run(&p, big, (const char *const[]){"verify", NULL});
 	CHECK_CODE(&p, 2);
-	CHECK_HAS(p.err, "does not fit");
+	CHECK_HAS(p.err, "longer than any proof (--ndjson for many)");
 }
 
 static void
