@@ -15,6 +15,7 @@
 enum option {
 	REGISTRY,
 	GATE,
+	GATE_KEY,
 	TOKEN,
 	SUITE,
 	MEAN,
@@ -31,6 +32,8 @@ enum option {
 static const struct cli_option options[OPTIONS + 1] = {
     [REGISTRY] = {"registry", 'r', "FILE", "the network"},
     [GATE] = {"gate", 'g', "ADDR", "where nodes deliver to the gateway"},
+    [GATE_KEY] = {"gate-key", 'k', "HEX",
+	"the gateway's key: nobody else reads the request"},
     [TOKEN] = {"token", 0, "TOKEN",
 	"the proof, as `postern prove --token` prints it; @FILE: from a file"},
     [SUITE] = MIX_SUITE_OPTION,
@@ -51,7 +54,7 @@ static const struct cli_option options[OPTIONS + 1] = {
 };
 
 static const struct cli_spec spec = {
-    .synopsis = "--registry FILE --gate ADDR --token TOKEN URL",
+    .synopsis = "--registry FILE --gate ADDR --gate-key HEX --token TOKEN URL",
     .summary = "Fetch URL (https) through three mixes and a gateway, which "
 	       "checks the token as for a\nCONNECT, makes the request itself "
 	       "and sees it; the answer comes back along reply\nblocks.",
@@ -280,7 +283,7 @@ on_done(void *arg, enum status st, enum answer_result result, uint8_t flags,
 /* What is asked of whom. */
 struct order {
 	struct url url;
-	endpoint_t gate;
+	struct inquiry_gate gate;
 	double blocks, timeout;
 	enum sphinx_suite suite;
 	struct mix_client_config client;
@@ -318,9 +321,13 @@ static bool
 read_order(
     struct order *o, const char *name, const char *const *v, const char *url)
 {
-	if (v[GATE] == NULL || v[TOKEN] == NULL) {
-		cli_error(name, "%s is missing",
-		    v[GATE] == NULL ? "--gate ADDR" : "--token TOKEN");
+	static const enum option needed[] = {GATE, GATE_KEY, TOKEN};
+
+	for (size_t i = 0; i < 3; i++) {
+		if (v[needed[i]] != NULL)
+			continue;
+		cli_error(name, "--%s %s is missing", options[needed[i]].name,
+		    options[needed[i]].arg);
 		return false;
 	}
 	if (!parse_url(&o->url, url)) {
@@ -332,7 +339,7 @@ read_order(
 	    .timeout = 60,
 	    .client = {.listen = {{4, {127, 0, 0, 1}}, 0}, .mean_ms = 50}};
 	if (!mix_suite(&o->suite, name, v[SUITE]) ||
-	    !mix_endpoint(&o->gate, name, "--gate", v[GATE], false) ||
+	    !mix_endpoint(&o->gate.at, name, "--gate", v[GATE], false) ||
 	    !mix_endpoint(
 		&o->client.listen, name, "--listen", v[LISTEN], true) ||
 	    !mix_number(
@@ -341,6 +348,15 @@ read_order(
 		EXCHANGE_BLOCKS_MAX) ||
 	    !mix_number(&o->timeout, name, "--timeout", v[TIMEOUT], 0.1, 86400))
 		return false;
+	if (hex_decode(o->gate.key, sizeof(o->gate.key),
+		span_str(v[GATE_KEY])) != ST_OK ||
+	    !sphinx_id_is_valid(o->gate.key)) {
+		cli_error(name,
+		    "--gate-key %s: 64 hex digits, as `postern mix "
+		    "keygen` printed them",
+		    v[GATE_KEY]);
+		return false;
+	}
 	o->client.address = o->client.listen;
 	return mix_endpoint(
 	    &o->client.address, name, "--address", v[ADDRESS], false);

@@ -95,7 +95,7 @@ struct config {
 		char *control, *password_file, *cookie_file;
 	} tor;
 	struct {
-		char *listen, *registry, *ca_file;
+		char *listen, *key, *registry, *ca_file;
 		unsigned suite;
 		uint64_t exchanges, timeout_ms;
 	} mix;

@@ -416,6 +416,10 @@ check_mix(const struct check *k)
 		findings_add(k->f, FINDING_ERROR, place_of(k, "mix", "listen"),
 		    "set mix.registry = FILE",
 		    "answers need the mixnet's nodes to go through");
+	if (c->mix.key == NULL)
+		findings_add(k->f, FINDING_ERROR, place_of(k, "mix", "listen"),
+		    "set mix.key = FILE (postern mix keygen -o FILE)",
+		    "requests need a key to be sealed for");
 }
 
 /* Keys that have no effect as things are. */

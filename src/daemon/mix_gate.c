@@ -7,8 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/wipe.h"
+#include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
+#include "mix/key_file.h"
 
 #define PARCELS 1024 /* 32 MiB */
 #define LINKS 128
@@ -62,12 +65,32 @@ load_registry(struct mix_gate *m, struct findings *f)
 }
 
 static enum status
+load_key(sphinx_key_t *key, const struct config *c, struct findings *f)
+{
+	enum status st = key_file_load(key, c->mix.key, FILE_OWNER);
+
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR,
+		    config_place(c, NULL, "mix", "key"),
+		    st == ST_BAD_ENCODING || st == ST_NO_SPACE
+			? "make one with `postern mix keygen`"
+			: file_cure(st, FILE_OWNER),
+		    "%s: %s", c->mix.key,
+		    st == ST_BAD_ENCODING || st == ST_NO_SPACE
+			? "not a mix key"
+			: file_problem(st, FILE_OWNER));
+	return st;
+}
+
+static enum status
 make(struct mix_gate *m, struct findings *f)
 {
 	const struct config *c = m->gateway->config;
 	struct outbox_config outbox = {
 	    .suite = suite_of(c), .parcels = PARCELS, .links = LINKS};
+	sphinx_key_t key;
 	struct mix_exit_config exit = {
+	    .key = &key,
 	    .exchanges = (uint32_t)c->mix.exchanges,
 	    .timeout_ms = c->mix.timeout_ms,
 	    .ca_file = c->mix.ca_file,
@@ -81,7 +104,11 @@ make(struct mix_gate *m, struct findings *f)
 	if (st == ST_OK)
 		st = load_registry(m, f);
 	if (st == ST_OK)
+		st = load_key(&key, c, f);
+	if (st == ST_OK) {
 		st = mix_exit_new(&m->exit, &m->outbox, &exit);
+		wipe(&key, sizeof(key));
+	}
 	if (st == ST_OK) {
 		LOG(EV_LISTENING, log_words(KEY_PLACE, c->mix.listen));
 		return ST_OK;

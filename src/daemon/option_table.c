@@ -249,6 +249,10 @@ const struct option_info option_table[] = {
 {"mix", "listen", OPTION_TEXT, 0, AT(mix.listen),
     NULL, 0, 0, NULL, "ADDRESS",
     "where the mixnet's nodes deliver requests; without it there is no mixnet"},
+{"mix", "key", OPTION_TEXT, 0, AT(mix.key),
+    NULL, 0, 0, NULL, "FILE",
+    "the key that requests are sealed for; `postern mix keygen -o FILE` makes "
+    "it, and prints what members need"},
 {"mix", "registry", OPTION_TEXT, 0, AT(mix.registry),
     NULL, 0, 0, NULL, "FILE",
     "the mixnet's nodes, which answers go through; read again at a reload"},

@@ -122,6 +122,8 @@ each_read(const struct config *c, path_fn *fn, void *ctx)
 	if (st == ST_OK && c->mix.registry != NULL)
 		st =
 		    each_folder_of(c->mix.registry, READ_FOLDER, fn, ctx, true);
+	if (st == ST_OK && c->mix.key != NULL)
+		st = each_folder_of(c->mix.key, READ_FOLDER, fn, ctx, true);
 	if (st == ST_OK && c->mix.listen != NULL)
 		st = each_folder_of(c->mix.ca_file, READ_FOLDER, fn, ctx, true);
 	if (st == ST_OK)

@@ -6,7 +6,8 @@
  * The answer is cut into as many parts as there are blocks for, each padded to
  * a whole packet by the packet format.
  *
- *	part of a request (the body of a message)
+ *	part of a request (the body of a message: a sealed box for the
+ *	gateway's key, so that the last node reads nothing of it)
  *	  version u8 = 1 | id 16 | part u16 | parts u16 | blocks u8 |
  *	  blocks x (length u16 | reply block) | bytes
  *	the request, put together
@@ -16,7 +17,8 @@
  *	the answer, put together
  *	  result u8 | bytes
  *
- * Integers are little-endian. The token is the one of Proxy-Authorization, the
+ * Integers are little-endian; the sealed box is libsodium's (an ephemeral X25519
+ * key, XSalsa20-Poly1305). The answer is sealed by the reply blocks. The token is the one of Proxy-Authorization, the
  * authority the one of CONNECT.
  *
  * Pure: views of the caller's bytes. Threads: any.

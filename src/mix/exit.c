@@ -6,6 +6,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sodium.h>
 
 #include "base/out.h"
 #include "base/slab.h"
@@ -66,6 +67,7 @@ struct exchange {
 struct mix_exit {
 	struct outbox *outbox;
 	struct mix_exit_config config;
+	sphinx_key_t key;
 	struct mix_exit_counts counts;
 	size_t answers; /* bytes of all exchanges' answers */
 	struct inbox *inbox;
@@ -614,11 +616,31 @@ take_part(struct mix_exit *e, const struct request_part *p)
 		begin(x);
 }
 
+/* Open the sealed box BOX; the part within is taken. */
+static void
+open_part(struct mix_exit *e, span_t box)
+{
+	size_t len =
+	    box.len > crypto_box_SEALBYTES ? box.len - crypto_box_SEALBYTES : 0;
+	uint8_t *plain = malloc(len + 1);
+	struct request_part p;
+
+	if (plain != NULL && len > 0 &&
+	    crypto_box_seal_open(
+		plain, box.ptr, box.len, e->key.id, e->key.secret) == 0 &&
+	    request_part_decode(&p, span_of(plain, len)) == ST_OK)
+		take_part(e, &p);
+	else
+		e->counts.bad++;
+	if (plain != NULL)
+		wipe(plain, len);
+	free(plain);
+}
+
 static void
 on_message(void *arg, uint8_t *bytes, size_t len)
 {
 	struct mix_exit *e = arg;
-	struct request_part p;
 	sphinx_message_t m;
 
 	if (sphinx_message_decode(&m, bytes, len) != ST_OK ||
@@ -628,10 +650,7 @@ on_message(void *arg, uint8_t *bytes, size_t len)
 	}
 	if ((m.flags & SPHINX_FLAG_COVER) != 0)
 		return;
-	if (request_part_decode(&p, span_of(m.body, m.body_len)) == ST_OK)
-		take_part(e, &p);
-	else
-		e->counts.bad++;
+	open_part(e, span_of(m.body, m.body_len));
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -670,6 +689,8 @@ mix_exit_new(struct mix_exit **out, struct outbox *o,
 		return ST_NO_MEMORY;
 	e->outbox = o;
 	e->config = *config;
+	e->key = *config->key;
+	e->config.key = NULL;
 	if (e->config.timeout_ms == 0)
 		e->config.timeout_ms = TIMEOUT_MS;
 	e->memory = calloc(capacity, sizeof(*e->memory));
@@ -701,6 +722,7 @@ mix_exit_free(struct mix_exit **out)
 			exchange_free(x);
 	}
 	SSL_CTX_free(e->tls);
+	wipe(&e->key, sizeof(e->key));
 	free(e->memory);
 	free(e->slots);
 	free(e);

@@ -30,6 +30,7 @@ struct mix_exit_config {
 	uint32_t exchanges; /* at once; 0: 64 */
 	uint64_t timeout_ms; /* of an exchange, from its first part; 0: 60 s */
 	const char *ca_file; /* certificates to trust */
+	const sphinx_key_t *key; /* what requests are sealed for; copied */
 	/* A connection to the gate: its client's end, non-blocking; -1: there
 	 * is no room. */
 	int (*connect)(void *arg);

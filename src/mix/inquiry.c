@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "base/bytes.h"
 #include "base/wipe.h"
 
 /* What a message has around a body. */
 #define MESSAGE_OVERHEAD 7
-#define BODY_MAX (SPHINX_MESSAGE_MAX - MESSAGE_OVERHEAD)
+#define BOX_MAX (SPHINX_MESSAGE_MAX - MESSAGE_OVERHEAD)
+#define BODY_MAX (BOX_MAX - crypto_box_SEALBYTES)
 #define ANSWER_MAX (EXCHANGE_BLOCKS_MAX * (size_t)SPHINX_MESSAGE_MAX)
 
 struct inquiry {
@@ -18,7 +21,7 @@ struct inquiry {
 	inquiry_done_fn *done;
 	void *arg;
 	struct mix_way there; /* of the part that is being made */
-	uint8_t tag[SPHINX_KEY_SIZE];
+	uint8_t tag[SPHINX_KEY_SIZE], key[SPHINX_KEY_SIZE]; /* the gateway's */
 	handle_t reply[EXCHANGE_BLOCKS_MAX];
 	unsigned blocks, made;
 
@@ -175,10 +178,10 @@ plan(struct load load[static EXCHANGE_PARTS_MAX], const struct inquiry *f,
 	return parts;
 }
 
-/* Make and send one part. */
+/* Make and send one part. BODY and BOX are room for it, open and sealed. */
 static enum status
 send_part(struct inquiry *f, const struct request_part *p, uint8_t *body,
-    const uint8_t *bytes, size_t len)
+    uint8_t *box, const uint8_t *bytes, size_t len)
 {
 	size_t at = request_part_head(body, p), n;
 	enum status st = mix_client_way(f->client, &f->there, NULL, f->tag);
@@ -191,8 +194,11 @@ send_part(struct inquiry *f, const struct request_part *p, uint8_t *body,
 	if (st != ST_OK)
 		return st;
 	memcpy(body + at, bytes, len);
-	sphinx_message_t m = {
-	    .kind = SPHINX_REQUEST, .body = body, .body_len = at + len};
+	if (crypto_box_seal(box, body, at + len, f->key) != 0)
+		return ST_WEAK_KEY;
+	sphinx_message_t m = {.kind = SPHINX_REQUEST,
+	    .body = box,
+	    .body_len = at + len + crypto_box_SEALBYTES};
 	return mix_client_send(f->client, &f->there, &m);
 }
 
@@ -205,7 +211,7 @@ send_parts(struct inquiry *f, const uint8_t *request, size_t len)
 	uint8_t id[EXCHANGE_ID_SIZE];
 	struct request_part p = {
 	    .id = id, .parts = plan(load, f, f->blocks, len)};
-	uint8_t *body = malloc(BODY_MAX);
+	uint8_t *body = malloc(BODY_MAX + BOX_MAX);
 	enum status st = p.parts == 0 ? ST_NO_SPACE : ST_OK;
 
 	if (body == NULL)
@@ -213,18 +219,20 @@ send_parts(struct inquiry *f, const uint8_t *request, size_t len)
 	r->fill(r->ctx, id, sizeof(id));
 	for (; p.part < p.parts && st == ST_OK; p.part++) {
 		p.blocks = (uint8_t)load[p.part].blocks;
-		st = send_part(f, &p, body, request, load[p.part].bytes);
+		st = send_part(
+		    f, &p, body, body + BODY_MAX, request, load[p.part].bytes);
 		request += load[p.part].bytes;
 	}
-	wipe(body, BODY_MAX);
+	wipe(body, BODY_MAX + BOX_MAX);
 	free(body);
 	return st;
 }
 
 enum status
 inquiry_start(struct inquiry **out, struct mix_client *c,
-    const struct outbox *o, const endpoint_t *gate, const struct mix_request *r,
-    unsigned blocks, uint64_t timeout_ms, inquiry_done_fn *done, void *arg)
+    const struct outbox *o, const struct inquiry_gate *gate,
+    const struct mix_request *r, unsigned blocks, uint64_t timeout_ms,
+    inquiry_done_fn *done, void *arg)
 {
 	size_t cap = EXCHANGE_PARTS_MAX * (size_t)BODY_MAX, len;
 	uint8_t *request = malloc(cap);
@@ -239,9 +247,10 @@ inquiry_start(struct inquiry **out, struct mix_client *c,
 		f->done = done;
 		f->arg = arg;
 		f->blocks = blocks;
+		memcpy(f->key, gate->key, sizeof(f->key));
 		st = blocks < 1 || blocks > EXCHANGE_BLOCKS_MAX
 		    ? ST_NO_SPACE
-		    : tag_make(f->tag, gate);
+		    : tag_make(f->tag, &gate->at);
 		if (st == ST_OK)
 			st = mix_request_encode(request, cap, &len, r);
 		if (st == ST_OK)

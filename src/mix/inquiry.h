@@ -20,13 +20,19 @@ struct inquiry;
 typedef void inquiry_done_fn(void *arg, enum status st,
     enum answer_result result, uint8_t flags, span_t bytes);
 
-/* Ask the gateway that takes deliveries at GATE for R, with BLOCKS reply
- * blocks: room for so many packets of answer.
+/* A gateway, as its members know it. */
+struct inquiry_gate {
+	endpoint_t at; /* where nodes deliver to it */
+	uint8_t key[SPHINX_KEY_SIZE]; /* what requests are sealed for */
+};
+
+/* Ask GATE for R, with BLOCKS reply blocks: room for so many packets of answer.
  * Returns: ST_OK: DONE will be called once; ST_NO_SPACE (longer than
  *          EXCHANGE_PARTS_MAX packets, or BLOCKS out of range); as
  *          mix_client_surb and mix_client_send. *f is NULL on failure. */
-enum status inquiry_start(struct inquiry **f, struct mix_client *c,
-    const struct outbox *o, const endpoint_t *gate, const struct mix_request *r,
+enum status
+inquiry_start(struct inquiry **f, struct mix_client *c, const struct outbox *o,
+    const struct inquiry_gate *gate, const struct mix_request *r,
     unsigned blocks, uint64_t timeout_ms, inquiry_done_fn *done, void *arg)
     NONNULL_ARGS(1, 2, 3, 4, 5, 8) WARN_UNUSED;
 

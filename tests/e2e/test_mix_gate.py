@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 from lib import (BIN, Gateway, Server, TlsSite, Vectors, check, equal, folder,
-                 free_port, main, wait_until)
+                 free_port, main, postern, wait_until)
 from mixlib import Network
 
 V = Vectors()
@@ -24,6 +24,7 @@ class World:
         self.target = f"127.0.0.1:{self.site.port}"
         self.url = f"https://{self.target}/page?x=1"
         self.at = f"127.0.0.1:{free_port()}"
+        self.key = postern("mix", "keygen", "-o", self.where / "mix.key")
         config = {
             "gateway": dict(V.gateway),
             "group main": {"members": V.write(self.where),
@@ -32,6 +33,7 @@ class World:
                        "except": self.target},
             "ledger": {"journal": self.where / "journal"},
             "mix": {"listen": self.at, "registry": self.net.registry,
+                    "key": self.where / "mix.key",
                     "ca_file": self.site.cert, "suite": suite},
         }
         for section, keys in more.items():
@@ -43,7 +45,8 @@ class World:
         """(exit status, standard output, standard error)"""
         run = subprocess.run(
             [BIN, "mix", "fetch", "--registry", self.net.registry, "--suite",
-             self.net.suite, "--gate", self.at, "--mean", "2", "--timeout",
+             self.net.suite, "--gate", self.at, "--gate-key",
+             self.key.strip(), "--mean", "2", "--timeout",
              "20", "--token", token or V.token(name), *map(str, options),
              url or self.url], capture_output=True, timeout=60, check=False)
         return run.returncode, run.stdout, run.stderr.decode()
@@ -176,11 +179,18 @@ def test_nonsense_at_the_door():
                      b"\5\0\0\0\1\1\0\0\0", b"\x21\0\0\0" + b"\3" * 33,
                      b"\x08\0\0\0\1\1\0\1\0\0\0\7"):
             with socket.create_connection((host, int(port))) as s:
-                s.sendall(data)
-                s.shutdown(socket.SHUT_WR)
-                with contextlib.suppress(ConnectionError):
+                with contextlib.suppress(OSError):
+                    s.sendall(data)
+                    s.shutdown(socket.SHUT_WR)
                     s.recv(1)
         wait_until(lambda: w.gate.metric("postern_mix_bad_messages_total") >= 2)
+        # A request that is sealed for another key is nonsense too.
+        key, w.key = w.key, "09".ljust(64, "0")
+        code, _, err = w.fetch("member 0", None, "--timeout", 2)
+        equal(code, 1)
+        check("no answer in time" in err, err)
+        wait_until(lambda: w.gate.metric("postern_mix_bad_messages_total") >= 3)
+        w.key = key
         equal(w.fetch("member 0")[0], 0)
 
 
