@@ -111,7 +111,7 @@ FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # Unit tests in which several threads meet.
 THREADED := journal local_store pool prove zkey
 # bench/bench_NAME.c
-BENCH := gate group semaphore sphinx
+BENCH := gate group prove semaphore sphinx
 
 # Debian packages: to build; to demonstrate and to test besides.
 DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
