@@ -41,7 +41,7 @@ SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 
-SRC_groth16 := batch ntt prove verify zkey
+SRC_groth16 := batch prove verify zkey
 UNIT_groth16 := groth16 zkey
 FUZZ_groth16 := zkey
 
