@@ -1,9 +1,10 @@
 /* bn254/fe2_impl.h: Fp2 = Fp[i] / (i^2 + 1) over any kernel's elements.
  *
  * The including file has defined the elements: fe_t with fe_add, fe_sub,
- * fe_neg, fe_sum, fe_mul, fe_nine_add, fe_nine_sub, fe_inv, fe_eq, fe_is_zero,
- * fe_from_fp, fe_to_fp, and few_t with few_mul, few_add, few_sub,
- * few_sub_exact, few_nine_add, few_nine_sub, few_redc.
+ * fe_neg, fe_sum, fe_mul, fe_nine_add, fe_nine_sub, fe_inv, fe_set_one and
+ * fe_set_zero; fe2_t; few_t with few_mul, few_add, few_sub, few_sub_exact,
+ * few_nine_add, few_nine_sub and few_redc; and for the constants of
+ * constants.h in its form TOWER, fe_set and fe2_set.
  *
  * Bounds. An fe_t is reduced, below one unit (p, or 2p in the lane kernel),
  * but for what fe_sum makes: below 2 units, and only ever a factor. fe2_mul
@@ -22,29 +23,17 @@ typedef struct {
 } few2_t;
 
 static inline void
-fe2_from_fp2(fe2_t *r, const fp2_t *a)
+fe2_set_zero(fe2_t *r)
 {
-	fe_from_fp(&r->c0, &a->c0);
-	fe_from_fp(&r->c1, &a->c1);
+	fe_set_zero(&r->c0);
+	fe_set_zero(&r->c1);
 }
 
 static inline void
-fe2_to_fp2(fp2_t *r, const fe2_t *a)
+fe2_set_one(fe2_t *r)
 {
-	fe_to_fp(&r->c0, &a->c0);
-	fe_to_fp(&r->c1, &a->c1);
-}
-
-static inline bool
-fe2_eq(const fe2_t *a, const fe2_t *b)
-{
-	return fe_eq(&a->c0, &b->c0) && fe_eq(&a->c1, &b->c1);
-}
-
-static inline bool
-fe2_is_zero(const fe2_t *a)
-{
-	return fe_is_zero(&a->c0) && fe_is_zero(&a->c1);
+	fe_set_one(&r->c0);
+	fe_set_zero(&r->c1);
 }
 
 static inline void

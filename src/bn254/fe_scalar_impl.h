@@ -35,22 +35,31 @@ fe_reduced(const uint64_t a[static 4])
 	return limbs_sub(t, a, modulus_p.m) == 1;
 }
 
+/* A constant of constants.h, in this kernel's form. */
+#define TOWER(NAME) NAME
+
 static inline void
-fe_from_fp(fe_t *r, const fp_t *a)
+fe_set(fe_t *r, const fp_t *a)
 {
 	*r = *a;
 }
 
 static inline void
-fe_to_fp(fp_t *r, const fe_t *a)
+fe_set_one(fe_t *r)
 {
-	*r = *a;
+	*r = fp_one;
 }
 
-static inline bool
-fe_eq(const fe_t *a, const fe_t *b)
+static inline void
+fe_set_zero(fe_t *r)
 {
-	return limbs_eq(a->l, b->l);
+	*r = fp_zero;
+}
+
+static inline void
+fe2_set(fe2_t *r, const fp2_t *a)
+{
+	*r = *a;
 }
 
 static inline bool
@@ -244,8 +253,27 @@ few_redc(fe_t *r, const few_t *w)
 	VERIFY(fe_reduced(r->l));
 }
 
-/* The one lane of a kernel of single elements: see weigh_impl.h. */
+/* The one lane of a kernel of single elements, see weigh_impl.h, is never
+ * idle. */
 #define LANES 1
+
+typedef struct {
+	char none;
+} fe_idle_t;
+
+static inline void
+fe2_idle_one(fe2_t *r, fe_idle_t idle)
+{
+	(void)r;
+	(void)idle;
+}
+
+static inline void
+fe2_idle_zero(fe2_t *r, fe_idle_t idle)
+{
+	(void)r;
+	(void)idle;
+}
 
 static inline void
 fe_load(fe_t *r, const fp_t *const in[static LANES])

@@ -4,8 +4,8 @@
 #ifndef BN254_FINAL_IMPL_H
 #define BN254_FINAL_IMPL_H
 
+#include "bn254/cyclotomic_impl.h"
 #include "bn254/pairing.h"
-#include "bn254/tower_impl.h"
 
 /* r = a^u for a in the cyclotomic subgroup, where 1/a is the conjugate; r is
  * not a. The digits are 1, 3 and 5. */

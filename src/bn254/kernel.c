@@ -9,6 +9,7 @@
 /* Best first. */
 static const struct bn254_kernel *const kernels[] = {
 #ifdef __x86_64__
+    &bn254_kernel_ifma,
     &bn254_kernel_adx,
 #endif
     &bn254_kernel_c64,

@@ -1,5 +1,5 @@
-/* bn254/kernel_scalar_impl.h: what a kernel of single elements offers, over
- * its own core_* functions. Private to the folder.
+/* bn254/kernel_scalar_impl.h: what a kernel of single elements does for one
+ * proof, over its own core_* functions. Private to the folder.
  */
 #ifndef BN254_KERNEL_SCALAR_IMPL_H
 #define BN254_KERNEL_SCALAR_IMPL_H
@@ -7,13 +7,25 @@
 #include "bn254/fe_scalar_impl.h"
 #include "bn254/final_impl.h"
 #include "bn254/pairing_impl.h"
-#include "bn254/weigh_impl.h"
+#include "bn254/point_impl.h"
+#include "bn254/membership.h"
+
+static void
+miller_pair_init(struct miller_pair *m, const g1_t *p, const twist_t *q)
+{
+	m->px = p->x;
+	m->py = p->y;
+	m->qx = q->x;
+	m->qy = q->y;
+	memset(&m->idle, 0, sizeof(m->idle));
+	miller_pair_start(m);
+}
 
 static void
 fe12_to_gt(gt_t *r, fe12_t *a)
 {
 	for (int k = 0; k < 6; k++)
-		fe2_to_fp2(&r->c[k], fe12_coefficient(a, k));
+		r->c[k] = *fe12_coefficient(a, k);
 }
 
 /* A line over its first coefficient, which is not 0 for Q in G2. */
@@ -85,14 +97,18 @@ miller_fixed_init(struct miller_fixed out[static PAIRING_FIXED_MAX],
 			continue;
 		out[k].line = fixed[i].lines;
 		fp_mul(&t, &p->z, &inverse[i]);
-		fp_mul(&inverse[i], &p->x, &t);
-		fe_from_fp(&out[k].x_over_y, &inverse[i]);
+		fp_mul(&out[k].x_over_y, &p->x, &t);
 		fp_mul(&t, &t, &p->z);
-		fp_mul(&t, &t, &p->z);
-		fe_from_fp(&out[k].inv_y, &t);
+		fp_mul(&out[k].inv_y, &t, &p->z);
 		k++;
 	}
 	return k;
+}
+
+static bool
+pair_in_group(const struct miller_pair *m, const twist_t *q)
+{
+	return membership_var(q, &m->x, &m->y, &m->z);
 }
 
 static enum status
@@ -109,7 +125,7 @@ kernel_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
 	n = miller_fixed_init(mf, fixed, n);
 	miller_pair_init(&m, a, b);
 	miller_loop(&f, &m, 1, mf, n);
-	if (!miller_pair_in_group(&m))
+	if (!pair_in_group(&m, b))
 		return ST_NOT_IN_GROUP;
 	final_exponentiation(&f, &f);
 	fe12_to_gt(&g, &f);
@@ -131,7 +147,7 @@ kernel_in_group(const twist_t *q)
 			    ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
 	}
 	miller_last_lines(&m, l);
-	return miller_pair_in_group(&m);
+	return pair_in_group(&m, q);
 }
 
 /* The sum by plain addition, for when it meets a special case. */
@@ -163,7 +179,7 @@ kernel_sum(g1j_t *r, const struct g1_term *terms, size_t n)
 	p.y = terms[0].p->y;
 	if (terms[0].negative)
 		fe_neg(&p.y, &p.y);
-	fe_from_fp(&p.z, &fp_one);
+	fe_set_one(&p.z);
 	for (size_t i = 1; i < n; i++) {
 		y = terms[i].p->y;
 		if (terms[i].negative)
@@ -181,48 +197,11 @@ kernel_sum(g1j_t *r, const struct g1_term *terms, size_t n)
 	r->z = p.z;
 }
 
-/* Eight proofs share their squarings; more gain little, and a group is what is
- * looked through when it is not good. */
-static size_t
-kernel_batch_groups(size_t n)
-{
-	return (n + 7) / 8;
-}
-
-static size_t
-kernel_batch_scratch(size_t n)
-{
-	size_t pairs = n * sizeof(struct miller_pair), w = weigh_scratch(2 * n);
-
-	return pairs > w ? pairs : w;
-}
-
-static void
-kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
-    size_t groups, void *scratch)
-{
-	struct miller_pair *m = scratch;
-	size_t block = (n + groups - 1) / groups;
-	fe12_t t;
-
-	for (size_t g = 0; g < groups; g++) {
-		size_t first = g * block < n ? g * block : n;
-		size_t k = n - first < block ? n - first : block;
-
-		for (size_t i = 0; i < k; i++)
-			miller_pair_init(&m[i], &p[first + i], &q[first + i]);
-		miller_loop(&t, m, k, NULL, 0);
-		for (size_t i = 0; i < k; i++)
-			inside[first + i] = miller_pair_in_group(&m[i]);
-		fe12_to_gt(&f[g], &t);
-	}
-}
-
 static void
 fe12_from_gt(fe12_t *r, const gt_t *a)
 {
 	for (int k = 0; k < 6; k++)
-		fe2_from_fp2(fe12_coefficient(r, k), &a->c[k]);
+		*fe12_coefficient(r, k) = a->c[k];
 }
 
 static bool
@@ -265,18 +244,12 @@ kernel_power(gt_t *r, const gt_t *a, const struct weight_sum *e)
 	fe12_to_gt(r, &t);
 }
 
-/* The struct of a kernel with this file's functions. */
-#define KERNEL_SCALAR(NAME)                                                   \
-	{                                                                     \
-		.name = NAME, .supported = core_supported,                    \
-		.lines_size = ATE_LINES * sizeof(struct stored_line),         \
-		.lines = kernel_lines, .pairing = kernel_pairing,             \
-		.check = kernel_check, .in_group = kernel_in_group,           \
-		.sum = kernel_sum, .batch_min = 2,                            \
-		.batch_groups = kernel_batch_groups,                          \
-		.batch_scratch = kernel_batch_scratch, .weigh = kernel_weigh, \
-		.miller = kernel_miller, .finish = kernel_finish,             \
-		.power = kernel_power, .multiply = kernel_multiply,           \
-	}
+/* These functions in the struct of a kernel. */
+#define KERNEL_SCALAR_SINGLE                                                   \
+	.lines_size = ATE_LINES * sizeof(struct stored_line),                  \
+	.lines = kernel_lines, .pairing = kernel_pairing,                      \
+	.check = kernel_check, .in_group = kernel_in_group, .sum = kernel_sum, \
+	.finish = kernel_finish, .power = kernel_power,                        \
+	.multiply = kernel_multiply
 
 #endif

@@ -8,7 +8,7 @@
 
 extern const struct bn254_kernel bn254_kernel_c64, bn254_kernel_mpn;
 #ifdef __x86_64__
-extern const struct bn254_kernel bn254_kernel_adx;
+extern const struct bn254_kernel bn254_kernel_adx, bn254_kernel_ifma;
 #endif
 
 #endif

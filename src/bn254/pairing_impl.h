@@ -7,25 +7,7 @@
  *
  * up to factors in Fp2, which the final exponentiation takes to 1.
  *
- * Membership of G2. The loop computes T = [6u+2]Q + psi(Q) - psi^2(Q), and Q
- * is in G2 exactly if T + psi^3(Q) = O:
- *   - On the twist psi satisfies psi^2 - t psi + p = 0. phi = 6u + 2 + psi -
- *     psi^2 + psi^3, reduced by it to a + b psi, has norm N = a^2 + a b t +
- *     b^2 p and conjugate phi' = a + b t - b psi, with phi' phi = N. So
- *     phi(Q) = O gives N Q = O. The order of the twist is r (2p - r), and
- *     gcd(N, r (2p - r)) = r (tests/vectors/make-bn254 computes it),
- *     so r Q = O. As r does not divide 2p - r, the points with r Q = O are
- *     those of G2.
- *   - On G2 psi acts as p, and 6u + 2 + p - p^2 + p^3 = 0 mod r: phi(Q) = O.
- * (Dai, Lin, Zhao, Zhou, "Fast subgroup membership testings for G1, G2 and GT
- * on pairing-friendly curves", ePrint 2022/348, has the general method.)
- *   - The formulas are right unless a step adds T to one of T, -T or O. Each
- *     of those ends with Z = 0: an addition with T = +-Q has lambda = 0, and
- *     Z3 = Z lambda^3; and once Z is 0 it stays 0, as Z3 is a multiple of Z in
- *     both formulas. Doublings have no exception, the order being odd. So at
- *     the end Z is 0 exactly if there was one, and that is a refusal. A Q of
- *     G2 meets none: the multiples of Q on the way, (k, 1) for 1 < k < 6u + 2,
- *     (6u + 2, p) and (6u + 2 + p, -p^2), are distinct modulo r up to sign.
+ * Where the loop ends, membership.h can tell whether Q is in G2.
  *
  * Private to the folder.
  */
@@ -51,6 +33,7 @@ struct miller_pair {
 	fe_t px, py;
 	fe2_t qx, qy, neg_qy;
 	fe2_t x, y, z;
+	fe_idle_t idle;
 };
 
 /* ... and one with stored lines. */
@@ -68,7 +51,7 @@ miller_double(struct miller_pair *t, struct line *l)
 {
 	fe2_t b, c, e, f, g, h, s;
 
-	fe2_from_fp2(&s, &twist_b3);
+	fe2_set(&s, &TOWER(twist_b3));
 	fe2_sqr(&b, &t->y);
 	fe2_sqr(&c, &t->z);
 	fe2_mul(&e, &c, &s);
@@ -134,54 +117,28 @@ miller_add(
 	fe2_sub(&l->c, &c, &d);
 }
 
-/* (x, y) = psi^n (Q), n = 1, 2 or 3. */
+/* (x, y) = psi(Q) */
 static void
-twist_psi(fe2_t *x, fe2_t *y, const fe2_t *qx, const fe2_t *qy, int n)
+twist_psi(fe2_t *x, fe2_t *y, const fe2_t *qx, const fe2_t *qy)
 {
 	fe2_t g;
-	fe_t s;
 
-	*x = *qx;
-	*y = *qy;
-	if (n == 2) {
-		fe_from_fp(&s, &frobenius_2[2]);
-		fe2_mul_fe(x, x, &s);
-		fe2_neg(y, y); /* frobenius_2[3] = -1 */
-		return;
-	}
-	fe2_conj(x, x);
-	fe2_conj(y, y);
-	fe2_from_fp2(&g, n == 1 ? &frobenius_1[2] : &frobenius_3[2]);
+	fe2_conj(x, qx);
+	fe2_set(&g, &TOWER(frobenius_1)[2]);
 	fe2_mul(x, x, &g);
-	fe2_from_fp2(&g, n == 1 ? &frobenius_1[3] : &frobenius_3[3]);
+	fe2_conj(y, qy);
+	fe2_set(&g, &TOWER(frobenius_1)[3]);
 	fe2_mul(y, y, &g);
 }
 
+/* Set T = Q; the rest of the pair is there. */
 static void
-miller_pair_init(struct miller_pair *m, const g1_t *p, const twist_t *q)
+miller_pair_start(struct miller_pair *m)
 {
-	fe_from_fp(&m->px, &p->x);
-	fe_from_fp(&m->py, &p->y);
-	fe2_from_fp2(&m->qx, &q->x);
-	fe2_from_fp2(&m->qy, &q->y);
 	fe2_neg(&m->neg_qy, &m->qy);
 	m->x = m->qx;
 	m->y = m->qy;
-	fe2_from_fp2(&m->z, &fp2_one);
-}
-
-/* T, at the end of the loop, is -psi^3(Q); see the top. */
-static bool
-miller_pair_in_group(const struct miller_pair *m)
-{
-	fe2_t x, y;
-
-	if (fe2_is_zero(&m->z))
-		return false;
-	twist_psi(&x, &y, &m->qx, &m->neg_qy, 3);
-	fe2_mul(&x, &x, &m->z);
-	fe2_mul(&y, &y, &m->z);
-	return fe2_eq(&x, &m->x) && fe2_eq(&y, &m->y);
+	fe2_set_one(&m->z);
 }
 
 static void
@@ -189,6 +146,9 @@ miller_use_line(fe12_t *f, const struct miller_pair *m, struct line *l)
 {
 	fe2_mul_fe(&l->a, &l->a, &m->py);
 	fe2_mul_fe(&l->b, &l->b, &m->px);
+	fe2_idle_one(&l->a, m->idle);
+	fe2_idle_zero(&l->b, m->idle);
+	fe2_idle_zero(&l->c, m->idle);
 	fe12_mul_by_034(f, &l->a, &l->b, &l->c);
 }
 
@@ -205,20 +165,23 @@ miller_use_fixed(fe12_t *f, struct miller_fixed *fixed, size_t n)
 	}
 }
 
-/* The lines of the two additions behind the loop, psi(Q) and -psi^2(Q). */
+/* The lines of the two additions behind the loop, psi(Q) and -psi^2(Q); the
+ * latter is (x frobenius_2[2], y), as frobenius_2[3] = -1. */
 static void
 miller_last_lines(struct miller_pair *m, struct line l[static 2])
 {
 	fe2_t x, y;
+	fe_t s;
 
-	twist_psi(&x, &y, &m->qx, &m->qy, 1);
+	twist_psi(&x, &y, &m->qx, &m->qy);
 	miller_add(m, &l[0], &x, &y);
-	twist_psi(&x, &y, &m->qx, &m->neg_qy, 2);
-	miller_add(m, &l[1], &x, &y);
+	fe_set(&s, &TOWER(frobenius_2)[2]);
+	fe2_mul_fe(&x, &m->qx, &s);
+	miller_add(m, &l[1], &x, &m->qy);
 }
 
 /* f = the product of the Miller functions of N pairs and of K fixed ones. */
-static void
+static __attribute__((noinline)) void
 miller_loop(fe12_t *f, struct miller_pair *m, size_t n,
     struct miller_fixed *fixed, size_t k)
 {

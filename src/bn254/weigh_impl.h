@@ -41,10 +41,10 @@ weigh_table_init(struct weigh_table *t, const fe_t *x, const fe_t *y)
 	fe_t h[WEIGH_TABLE], f, ff, beta;
 	struct point twice, p;
 
-	fe_from_fp(&beta, &frobenius_2[2]);
+	fe_set(&beta, &TOWER(frobenius_2)[2]);
 	p.x = *x;
 	p.y = *y;
-	fe_from_fp(&p.z, &fp_one);
+	fe_set_one(&p.z);
 	point_double(&twice, &p);
 	fe_mul(&ff, &twice.z, &twice.z);
 	fe_mul(&p.x, &p.x, &ff);
@@ -105,10 +105,10 @@ weigh_point(struct point *r, const fe_t *x, const fe_t *y,
 	fe_t beta;
 
 	weigh_table_init(&t, x, y);
-	fe_from_fp(&beta, &frobenius_2[2]);
+	fe_set(&beta, &TOWER(frobenius_2)[2]);
 	fe_mul(&p.x, &t.beta_x[0], &beta);
 	fe_neg(&p.y, &t.y[0]);
-	fe_from_fp(&p.z, &fp_one);
+	fe_set_one(&p.z);
 	for (int i = 15; i >= 0; i--) {
 		for (int j = 0; j < 4; j++)
 			point_double(&p, &p);
@@ -127,7 +127,7 @@ weigh_to_affine(struct point *p, fe_t *acc, size_t n)
 {
 	fe_t inverse, zi, zz;
 
-	fe_from_fp(&acc[0], &fp_one);
+	fe_set_one(&acc[0]);
 	for (size_t i = 1; i < n; i++)
 		fe_mul(&acc[i], &acc[i - 1], &p[i - 1].z);
 	fe_mul(&inverse, &acc[n - 1], &p[n - 1].z);

@@ -75,10 +75,8 @@ static void
 big_from_fe(mpz_t r, const fe_t *a)
 {
 	uint8_t bytes[32];
-	fp_t t;
 
-	fe_to_fp(&t, a);
-	fp_to_bytes(bytes, &t);
+	fp_to_bytes(bytes, a);
 	mpz_import(r, 32, 1, 1, 1, 0, bytes);
 }
 
@@ -145,7 +143,7 @@ sample(fe_t *r)
 			fp_sub(&t, &t, &d);
 		}
 	}
-	fe_from_fp(r, &t);
+	*r = t;
 }
 
 static void
@@ -216,12 +214,10 @@ test_fe2(void)
 		big_mul(&t, &x, &y);
 		fe2_mul_xi(&r.c0.c0, &a);
 		check12("xi a", &r, &t);
-		if (!fe2_is_zero(&a)) {
-			fe2_inv(&s, &a);
-			fe2_mul(&s, &s, &a);
-			fe2_from_fp2(&b, &fp2_one);
-			CHECK(fe2_eq(&s, &b));
-		}
+		fe2_inv(&s, &a);
+		fe2_mul(&s, &s, &a);
+		CHECK(fp2_eq(&s, &fp2_one) ||
+		    (mpz_sgn(x.c[0]) == 0 && mpz_sgn(x.c[6]) == 0));
 	}
 	big_clear(&x);
 	big_clear(&y);

@@ -1,0 +1,374 @@
+/* bn254/fe_lanes_impl.h: elements for the tower of fe2_impl.h, eight side by
+ * side on AVX-512 IFMA, over lanes_ifma_impl.h.
+ *
+ * fe_t is tight: a unit is 1.77 p. A product of two factors whose bounds
+ * multiply to 4 units^2 is below 4 * 3.14 p * 0.0119 + p = 1.15 p.
+ *
+ * few_t is a product of ten columns of 2^52, each a signed 64-bit sum whose
+ * carries are not done: adding and subtracting is ten instructions, and what
+ * is "modulo p 2^256" for the scalar kernels may here be negative or large.
+ * Reduction takes what is between -44 and 44 units^2 (138 p^2, which the
+ * division by 2^260 makes 1.64 p) to a value between -1.64 p and 2.64 p and
+ * takes off the multiple of p that its top bits name.
+ *
+ * The largest that the tower makes is xi (a1 b2 + a2 b1) + a0 b0: c0 and c1 of
+ * the cross product are within 2 and 4 units^2 of 0, so 9 c1 + c0 within 38,
+ * and with a0 b0 within 40. Private to the folder.
+ */
+#ifndef BN254_FE_LANES_IMPL_H
+#define BN254_FE_LANES_IMPL_H
+
+#include "base/verify.h"
+#include "bn254/fp2.h"
+#include "bn254/lane_constants.h"
+#include "bn254/lanes_ifma_impl.h"
+
+typedef lane_t fe_t;
+
+typedef struct {
+	fe_t c0, c1;
+} fe2_t;
+
+typedef struct {
+	__m512i c[10];
+} few_t;
+
+/* Limbs below 2^52, value below 1.77 p = 3.54 2^252 / ... in every lane. */
+static inline bool
+fe_tight(const fe_t *a)
+{
+	/* 1.77 p, its limb of 2^208. */
+	const __m512i top = lane_word(1770 * lane_p[4] / 1000 + 1);
+	__mmask8 over = _mm512_cmpgt_epu64_mask(a->l[4], top);
+
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		over |= _mm512_cmpgt_epu64_mask(a->l[i], lane_word(LANE_MASK));
+	return over == 0;
+}
+
+#define TOWER(NAME) lane_##NAME
+
+static inline void
+fe_set(fe_t *r, const lane_fp_t *a)
+{
+	lane_set(r, a->l);
+}
+
+static inline void
+fe2_set(fe2_t *r, const lane_fp2_t *a)
+{
+	fe_set(&r->c0, &a->c0);
+	fe_set(&r->c1, &a->c1);
+}
+
+static inline void
+fe_set_one(fe_t *r)
+{
+	lane_one(r);
+}
+
+static inline void
+fe_set_zero(fe_t *r)
+{
+	lane_zero(r);
+}
+
+static inline void
+fe_load(fe_t *r, const fp_t *const in[static LANES])
+{
+	const uint8_t *bytes[LANES];
+
+	for (int i = 0; i < LANES; i++)
+		bytes[i] = (const uint8_t *)in[i];
+	lane_load(r, bytes);
+}
+
+static inline void
+fe_store(fp_t out[static LANES], const fe_t *a)
+{
+	lane_store(out, a);
+}
+
+/* The lanes that have no work; r becomes 1 or 0 in them. */
+typedef lane_mask_t fe_idle_t;
+
+static inline void
+fe2_idle_zero(fe2_t *r, fe_idle_t idle)
+{
+	fe_t zero;
+
+	lane_zero(&zero);
+	lane_select(&r->c0, &zero, idle);
+	lane_select(&r->c1, &zero, idle);
+}
+
+static inline void
+fe2_idle_one(fe2_t *r, fe_idle_t idle)
+{
+	fe_t one;
+
+	fe2_idle_zero(r, idle);
+	lane_one(&one);
+	lane_select(&r->c0, &one, idle);
+}
+
+/* r = table[index], lane by lane. */
+static inline void
+fe_pick(fe_t *r, const fe_t *table, const uint8_t index[static LANES])
+{
+	*r = table[0];
+	for (uint8_t j = 1; j < 8; j++)
+		lane_select(r, &table[j], lane_bytes_eq(index, 0xff, j));
+}
+
+/* r = t mod p for a raw t between -2.64 p and 2.64 p: below 1.65 p. The top
+ * limb, less 2^8 for the carries below it that may be negative, says between
+ * which multiples of 2^253 it is. */
+LANE_INLINE void
+fe_reduce_signed(fe_t *r, const lane_t *t)
+{
+	const __m512i which = _mm512_srai_epi64(
+	    _mm512_sub_epi64(t->l[4], lane_word(1 << 8)), 253 - 208);
+	lane_t u;
+
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		u.l[i] = _mm512_sub_epi64(t->l[i],
+		    _mm512_permutexvar_epi64(
+			which, _mm512_load_si512(lane_signed_multiples[i])));
+	lane_carry(r, &u);
+	VERIFY(fe_tight(r));
+}
+
+static inline void
+fe_add(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t = *a;
+
+	VERIFY(fe_tight(a) && fe_tight(b));
+	lane_add_raw(&t, b);
+	lane_reduce(r, &t);
+	VERIFY(fe_tight(r));
+}
+
+static inline void
+fe_sub(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_sub_epi64(a->l[i], b->l[i]);
+	fe_reduce_signed(r, &t);
+}
+
+static inline void
+fe_neg(fe_t *r, const fe_t *a)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_sub_epi64(_mm512_setzero_si512(), a->l[i]);
+	fe_reduce_signed(r, &t);
+}
+
+static inline void
+fe_negate_if(fe_t *r, const uint8_t flag[static LANES])
+{
+	fe_t t;
+
+	fe_neg(&t, r);
+	lane_select(r, &t, lane_bytes_eq(flag, 1, 1));
+}
+
+static inline void
+fe_sum(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t = *a;
+
+	lane_add_raw(&t, b);
+	lane_carry(r, &t);
+}
+
+/* 3a is below 4.95 p: lane_reduce takes up to 5.29 p. */
+LANE_INLINE void
+fe_triple(fe_t *r, const fe_t *a)
+{
+	lane_t t = *a;
+
+	lane_add_raw(&t, a);
+	lane_add_raw(&t, a);
+	lane_reduce(r, &t);
+}
+
+/* a may be 1.77 p, three times which is too much: 2a + a is not. */
+static inline void
+fe_nine(fe_t *r, const fe_t *a)
+{
+	fe_t t;
+
+	fe_add(&t, a, a);
+	fe_add(&t, &t, a);
+	fe_triple(r, &t);
+}
+
+static inline void
+fe_nine_add(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	fe_t t;
+
+	fe_nine(&t, a);
+	fe_add(r, &t, b);
+}
+
+static inline void
+fe_nine_sub(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	fe_t t;
+
+	fe_nine(&t, a);
+	fe_sub(r, &t, b);
+}
+
+static inline void
+few_mul(few_t *w, const fe_t *a, const fe_t *b)
+{
+	__m512i c[10];
+
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		c[i] = _mm512_setzero_si512();
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		LANE_UNROLL
+		for (int j = 0; j < 5; j++)
+			c[i + j] =
+			    _mm512_madd52lo_epu64(c[i + j], a->l[i], b->l[j]);
+		LANE_UNROLL
+		for (int j = 0; j < 5; j++)
+			c[i + j + 1] = _mm512_madd52hi_epu64(
+			    c[i + j + 1], a->l[i], b->l[j]);
+	}
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		w->c[i] = c[i];
+}
+
+static inline void
+few_add(few_t *w, const few_t *a, const few_t *b)
+{
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		w->c[i] = _mm512_add_epi64(a->c[i], b->c[i]);
+}
+
+static inline void
+few_sub(few_t *w, const few_t *a, const few_t *b)
+{
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		w->c[i] = _mm512_sub_epi64(a->c[i], b->c[i]);
+}
+
+static inline void
+few_sub_exact(few_t *w, const few_t *a, const few_t *b)
+{
+	few_sub(w, a, b);
+}
+
+static inline void
+few_nine_add(few_t *w, const few_t *a, const few_t *b)
+{
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		w->c[i] = _mm512_add_epi64(
+		    _mm512_add_epi64(a->c[i], _mm512_slli_epi64(a->c[i], 3)),
+		    b->c[i]);
+}
+
+static inline void
+few_nine_sub(few_t *w, const few_t *a, const few_t *b)
+{
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		w->c[i] = _mm512_sub_epi64(
+		    _mm512_add_epi64(a->c[i], _mm512_slli_epi64(a->c[i], 3)),
+		    b->c[i]);
+}
+
+/* t = w / 2^260 mod p, raw. The q that clears column i leaves a carry of
+ * ceil(column / 2^52) behind, so the low half of q p[0] is not computed. */
+LANE_INLINE void
+few_redc_raw(lane_t *t, const few_t *w)
+{
+	const __m512i mask = lane_word(LANE_MASK),
+		      zero = _mm512_setzero_si512();
+	__m512i c[10];
+
+	LANE_UNROLL
+	for (int i = 0; i < 10; i++)
+		c[i] = w->c[i];
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		const __m512i q =
+		    _mm512_madd52lo_epu64(zero, c[i], lane_word(LANE_P_INV));
+
+		c[i + 1] = _mm512_add_epi64(c[i + 1],
+		    _mm512_srai_epi64(_mm512_add_epi64(c[i], mask), LANE_BITS));
+		c[i + 1] =
+		    _mm512_madd52hi_epu64(c[i + 1], q, lane_word(lane_p[0]));
+		LANE_UNROLL
+		for (int j = 1; j < 5; j++) {
+			c[i + j] = _mm512_madd52lo_epu64(
+			    c[i + j], q, lane_word(lane_p[j]));
+			c[i + j + 1 > 9 ? 9 : i + j + 1] =
+			    _mm512_madd52hi_epu64(
+				c[i + j + 1 > 9 ? 9 : i + j + 1], q,
+				lane_word(lane_p[j]));
+		}
+	}
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t->l[i] = c[i + 5];
+}
+
+static inline void
+few_redc(fe_t *r, const few_t *w)
+{
+	lane_t t;
+
+	few_redc_raw(&t, w);
+	fe_reduce_signed(r, &t);
+}
+
+static inline void
+fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t;
+	few_t w;
+
+	few_mul(&w, a, b);
+	few_redc_raw(&t, &w);
+	lane_carry(r, &t);
+	VERIFY(fe_tight(r));
+}
+
+/* Eight inverses for the price of one. */
+static inline void
+fe_inv(fe_t *r, const fe_t *a)
+{
+	fp_t x[LANES], y[LANES];
+	const fp_t *in[LANES];
+
+	fe_store(x, a);
+	fp_inv_many_var(y, x, LANES);
+	for (int i = 0; i < LANES; i++)
+		in[i] = &y[i];
+	fe_load(r, in);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* bn254/ifma_batch.h: what the IFMA kernel does eight lanes at a time. The
+ * contracts are those of struct bn254_kernel. Private to the folder.
+ */
+#ifndef BN254_IFMA_BATCH_H
+#define BN254_IFMA_BATCH_H
+
+#include "bn254/pairing.h"
+
+size_t ifma_batch_scratch(size_t n);
+void ifma_weigh(
+    g1_t *r, const g1_t *p, const struct weight *z, size_t n, void *scratch);
+void ifma_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q,
+    size_t n, size_t groups, void *scratch);
+
+#endif
