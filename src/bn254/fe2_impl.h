@@ -18,6 +18,10 @@
 #ifndef BN254_FE2_IMPL_H
 #define BN254_FE2_IMPL_H
 
+/* The code of the pairing has to fit the first-level cache, and its frames, in
+ * lanes, the stack. */
+#define NOINLINE __attribute__((noinline))
+
 typedef struct {
 	few_t c0, c1;
 } few2_t;
@@ -144,8 +148,7 @@ few2_redc(fe2_t *r, const few2_t *w)
 	few_redc(&r->c1, &w->c1);
 }
 
-/* Not inline: the code of the pairing has to fit the first-level cache. */
-static __attribute__((noinline, unused)) void
+static NOINLINE __attribute__((unused)) void
 fe2_mul(fe2_t *r, const fe2_t *a, const fe2_t *b)
 {
 	few2_t w;
@@ -155,7 +158,7 @@ fe2_mul(fe2_t *r, const fe2_t *a, const fe2_t *b)
 }
 
 /* (a0 + a1)(a0 - a1) + 2 a0 a1 i */
-static __attribute__((noinline, unused)) void
+static NOINLINE __attribute__((unused)) void
 fe2_sqr(fe2_t *r, const fe2_t *a)
 {
 	fe_t s, d, t;

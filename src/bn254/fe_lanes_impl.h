@@ -21,6 +21,8 @@
 #include "base/verify.h"
 #include "bn254/fp2.h"
 #include "bn254/lane_constants.h"
+#include "bn254/lanes_ifma_p.h"
+
 #include "bn254/lanes_ifma_impl.h"
 
 typedef lane_t fe_t;
@@ -29,16 +31,14 @@ typedef struct {
 	fe_t c0, c1;
 } fe2_t;
 
-typedef struct {
-	__m512i c[10];
-} few_t;
+typedef lane_wide_t few_t;
 
 /* Limbs below 2^52, value below 1.77 p = 3.54 2^252 / ... in every lane. */
 static inline bool
 fe_tight(const fe_t *a)
 {
 	/* 1.77 p, its limb of 2^208. */
-	const __m512i top = lane_word(1770 * lane_p[4] / 1000 + 1);
+	const __m512i top = lane_word(1770 * lane_modulus[4] / 1000 + 1);
 	__mmask8 over = _mm512_cmpgt_epu64_mask(a->l[4], top);
 
 	LANE_UNROLL
@@ -87,7 +87,10 @@ fe_load(fe_t *r, const fp_t *const in[static LANES])
 static inline void
 fe_store(fp_t out[static LANES], const fe_t *a)
 {
-	lane_store(out, a);
+	uint64_t limbs[LANES][4];
+
+	lane_store(limbs, a);
+	memcpy(out, limbs, sizeof(limbs));
 }
 
 /* The lanes that have no work; r becomes 1 or 0 in them. */
@@ -237,25 +240,10 @@ fe_nine_sub(fe_t *r, const fe_t *a, const fe_t *b)
 static inline void
 few_mul(few_t *w, const fe_t *a, const fe_t *b)
 {
-	__m512i c[10];
+	lane_wide_t t;
 
-	LANE_UNROLL
-	for (int i = 0; i < 10; i++)
-		c[i] = _mm512_setzero_si512();
-	LANE_UNROLL
-	for (int i = 0; i < 5; i++) {
-		LANE_UNROLL
-		for (int j = 0; j < 5; j++)
-			c[i + j] =
-			    _mm512_madd52lo_epu64(c[i + j], a->l[i], b->l[j]);
-		LANE_UNROLL
-		for (int j = 0; j < 5; j++)
-			c[i + j + 1] = _mm512_madd52hi_epu64(
-			    c[i + j + 1], a->l[i], b->l[j]);
-	}
-	LANE_UNROLL
-	for (int i = 0; i < 10; i++)
-		w->c[i] = c[i];
+	lane_wide_mul(&t, a, b);
+	*w = t;
 }
 
 static inline void
@@ -300,48 +288,12 @@ few_nine_sub(few_t *w, const few_t *a, const few_t *b)
 		    b->c[i]);
 }
 
-/* t = w / 2^260 mod p, raw. The q that clears column i leaves a carry of
- * ceil(column / 2^52) behind, so the low half of q p[0] is not computed. */
-LANE_INLINE void
-few_redc_raw(lane_t *t, const few_t *w)
-{
-	const __m512i mask = lane_word(LANE_MASK),
-		      zero = _mm512_setzero_si512();
-	__m512i c[10];
-
-	LANE_UNROLL
-	for (int i = 0; i < 10; i++)
-		c[i] = w->c[i];
-	LANE_UNROLL
-	for (int i = 0; i < 5; i++) {
-		const __m512i q =
-		    _mm512_madd52lo_epu64(zero, c[i], lane_word(LANE_P_INV));
-
-		c[i + 1] = _mm512_add_epi64(c[i + 1],
-		    _mm512_srai_epi64(_mm512_add_epi64(c[i], mask), LANE_BITS));
-		c[i + 1] =
-		    _mm512_madd52hi_epu64(c[i + 1], q, lane_word(lane_p[0]));
-		LANE_UNROLL
-		for (int j = 1; j < 5; j++) {
-			c[i + j] = _mm512_madd52lo_epu64(
-			    c[i + j], q, lane_word(lane_p[j]));
-			c[i + j + 1 > 9 ? 9 : i + j + 1] =
-			    _mm512_madd52hi_epu64(
-				c[i + j + 1 > 9 ? 9 : i + j + 1], q,
-				lane_word(lane_p[j]));
-		}
-	}
-	LANE_UNROLL
-	for (int i = 0; i < 5; i++)
-		t->l[i] = c[i + 5];
-}
-
 static inline void
 few_redc(fe_t *r, const few_t *w)
 {
 	lane_t t;
 
-	few_redc_raw(&t, w);
+	lane_wide_redc(&t, w);
 	fe_reduce_signed(r, &t);
 }
 
@@ -349,10 +301,8 @@ static inline void
 fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 {
 	lane_t t;
-	few_t w;
 
-	few_mul(&w, a, b);
-	few_redc_raw(&t, &w);
+	lane_mul_raw(&t, a, b);
 	lane_carry(r, &t);
 	VERIFY(fe_tight(r));
 }

@@ -174,12 +174,14 @@ lane_wide_sqr(lane_wide_t *w, const lane_t *a)
 	}
 }
 
-/* t = w / 2^260 mod m, raw: five times the multiple of m that makes the lowest
- * limb zero is added, and the limb dropped. */
+/* t = w / 2^260 mod m, raw: five times the multiple q m that makes the lowest
+ * limb zero is added, and the limb dropped. What it leaves is its quotient by
+ * 2^52 rounded up, so the lowest product of q need not be computed. */
 LANE_INLINE void
 lane_wide_redc(lane_t *t, const lane_wide_t *w)
 {
 	const __m512i zero = _mm512_setzero_si512();
+	const __m512i mask = lane_word(LANE_MASK);
 	__m512i c[10];
 
 	LANE_UNROLL
@@ -189,12 +191,12 @@ lane_wide_redc(lane_t *t, const lane_wide_t *w)
 	for (int i = 0; i < 5; i++) {
 		__m512i q = _mm512_madd52lo_epu64(
 		    zero, c[i], lane_word(LANE_MODULUS_INV));
+		c[i + 1] = _mm512_add_epi64(c[i + 1],
+		    _mm512_srai_epi64(_mm512_add_epi64(c[i], mask), LANE_BITS));
 		LANE_UNROLL
-		for (int j = 0; j < 5; j++)
+		for (int j = 1; j < 5; j++)
 			c[i + j] = _mm512_madd52lo_epu64(
 			    c[i + j], q, lane_word(lane_modulus[j]));
-		c[i + 1] = _mm512_add_epi64(
-		    c[i + 1], _mm512_srai_epi64(c[i], LANE_BITS));
 		LANE_UNROLL
 		for (int j = 0; j < 5; j++)
 			c[i + j + 1] = _mm512_madd52hi_epu64(

@@ -46,7 +46,7 @@ struct miller_fixed {
  * in Aranha et al., EUROCRYPT 2011, eq. 11, times 4):
  *   X3 = 2XY (B - 3E), Y3 = (B + 3E)^2 - 12 E^2, Z3 = 4 B H
  * with B = Y^2, E = 3b' Z^2, H = 2YZ; the line is -H, 3X^2, E - B. */
-static void
+static NOINLINE void
 miller_double(struct miller_pair *t, struct line *l)
 {
 	fe2_t b, c, e, f, g, h, s;
@@ -85,7 +85,7 @@ miller_double(struct miller_pair *t, struct line *l)
 
 /* T = T + Q and the chord, Q = (qx, qy): with theta = Y - qy Z and lambda =
  * X - qx Z the line is lambda, -theta, theta qx - lambda qy. */
-static void
+static NOINLINE void
 miller_add(
     struct miller_pair *t, struct line *l, const fe2_t *qx, const fe2_t *qy)
 {
@@ -141,7 +141,7 @@ miller_pair_start(struct miller_pair *m)
 	fe2_set_one(&m->z);
 }
 
-static void
+static NOINLINE void
 miller_use_line(fe12_t *f, const struct miller_pair *m, struct line *l)
 {
 	fe2_mul_fe(&l->a, &l->a, &m->py);
@@ -152,7 +152,7 @@ miller_use_line(fe12_t *f, const struct miller_pair *m, struct line *l)
 	fe12_mul_by_034(f, &l->a, &l->b, &l->c);
 }
 
-static void
+static NOINLINE void
 miller_use_fixed(fe12_t *f, struct miller_fixed *fixed, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -167,7 +167,7 @@ miller_use_fixed(fe12_t *f, struct miller_fixed *fixed, size_t n)
 
 /* The lines of the two additions behind the loop, psi(Q) and -psi^2(Q); the
  * latter is (x frobenius_2[2], y), as frobenius_2[3] = -1. */
-static void
+static NOINLINE void
 miller_last_lines(struct miller_pair *m, struct line l[static 2])
 {
 	fe2_t x, y;
@@ -181,7 +181,7 @@ miller_last_lines(struct miller_pair *m, struct line l[static 2])
 }
 
 /* f = the product of the Miller functions of N pairs and of K fixed ones. */
-static __attribute__((noinline)) void
+static NOINLINE void
 miller_loop(fe12_t *f, struct miller_pair *m, size_t n,
     struct miller_fixed *fixed, size_t k)
 {

@@ -77,7 +77,7 @@ few2_cross(few2_t *w, const fe2_t *a, const fe2_t *b, const fe2_t *c,
  *   c0 = a0 b0 + xi (a1 b2 + a2 b1)
  *   c1 = a0 b1 + a1 b0 + xi a2 b2
  *   c2 = a0 b2 + a2 b0 + a1 b1 */
-static __attribute__((noinline)) void
+static NOINLINE void
 fe6_mul(fe6_t *r, const fe6_t *a, const fe6_t *b)
 {
 	few2_t v0, v1, v2, s, t;
@@ -102,7 +102,7 @@ fe6_mul(fe6_t *r, const fe6_t *a, const fe6_t *b)
 }
 
 /* r = a (b0 + b1 v) */
-static __attribute__((noinline)) void
+static NOINLINE void
 fe6_mul_by_01(fe6_t *r, const fe6_t *a, const fe2_t *b0, const fe2_t *b1)
 {
 	few2_t v0, v1, s, t;
@@ -143,7 +143,7 @@ fe12_set_one(fe12_t *r)
 }
 
 /* c0 = (a0 + a1)(a0 + v a1) - a0 a1 - v a0 a1, c1 = 2 a0 a1 */
-static void
+static NOINLINE void
 fe12_sqr(fe12_t *r, const fe12_t *a)
 {
 	fe6_t m, s, t;
@@ -160,7 +160,7 @@ fe12_sqr(fe12_t *r, const fe12_t *a)
 }
 
 /* r *= a + b w + c w^3: a line. */
-static void
+static NOINLINE void
 fe12_mul_by_034(fe12_t *r, const fe2_t *a, const fe2_t *b, const fe2_t *c)
 {
 	fe6_t v0, v1, s;
@@ -178,7 +178,7 @@ fe12_mul_by_034(fe12_t *r, const fe2_t *a, const fe2_t *b, const fe2_t *c)
 }
 
 /* r *= 1 + b w + c w^3: a line divided by its constant term. */
-static void
+static NOINLINE void
 fe12_mul_by_34(fe12_t *r, const fe2_t *b, const fe2_t *c)
 {
 	fe6_t s, t;
