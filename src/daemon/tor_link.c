@@ -88,6 +88,7 @@ tor_link_open(struct control **out, struct loop *l, const struct config *c,
 	else
 		cc.at = address.at;
 	cc.password = password;
+	cc.cookie_path = c->tor.cookie_file;
 	/* Tor knows a service by its address without the ".onion". */
 	snprintf(
 	    service, sizeof(service), "%.*s", (int)strcspn(onion, "."), onion);
