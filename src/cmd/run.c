@@ -1,4 +1,6 @@
 /* postern run: the gateway. */
+#include <pthread.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,18 @@ log_warnings(const struct findings *f)
 		    log_words(KEY_CURE, f->items[i].cure));
 }
 
+/* Block or unblock HUP. While there is nobody to take it, before the gateway
+ * runs and after, it has to wait: what it does by itself is to end us. */
+static void
+mask_reload(int how)
+{
+	sigset_t hup;
+
+	sigemptyset(&hup);
+	sigaddset(&hup, SIGHUP);
+	pthread_sigmask(how, &hup, NULL);
+}
+
 /* Make, start and run a gateway for CONFIG, whose reference is taken. */
 static enum status
 run(struct config *config, const struct daemon_args *args, struct findings *f)
@@ -52,7 +66,9 @@ run(struct config *config, const struct daemon_args *args, struct findings *f)
 		st = gateway_start(g, f);
 	if (st == ST_OK) {
 		log_warnings(f);
+		mask_reload(SIG_UNBLOCK);
 		st = gateway_run(g);
+		mask_reload(SIG_BLOCK);
 	}
 	gateway_free(&g);
 	return st;
@@ -86,6 +102,7 @@ cmd_run(int argc, char **argv)
 		cli_error(argv[0], "the system gives no randomness");
 		return CLI_ERROR;
 	}
+	mask_reload(SIG_BLOCK);
 	st = config_load(&config, &f, args.path,
 	    (const char *const *)args.overrides, args.overrides_n);
 	if (st == ST_OK) {

@@ -190,6 +190,18 @@ def test_a_bad_configuration_keeps_the_old():
         equal(ask(g, target, "member 0"), 200)
 
 
+def test_a_reload_that_comes_too_early_waits():
+    with folder() as where, Server(echo) as site:
+        config = configuration(where, site.port)
+        with Gateway(where, config, wait=False) as g:
+            while "starting" not in g.log():  # a moment later is too late
+                equal(g.process.poll(), None)
+            g.send_signal(signal.SIGHUP)
+            wait_until(lambda: "ready:" in g.log(), 20)
+            wait_until(lambda: " reloaded:" in g.log(), 10)
+            equal(g.stop(), 0)
+
+
 def test_what_needs_a_restart_says_so():
     with gate() as (g, target):
         g.config["limits"] = {"sessions": 77}
