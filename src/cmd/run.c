@@ -1,4 +1,5 @@
 /* postern run: the gateway. */
+#include <jansson.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
@@ -103,6 +104,9 @@ cmd_run(int argc, char **argv)
 		return CLI_ERROR;
 	}
 	mask_reload(SIG_BLOCK);
+	/* The seed of jansson's tables comes from a file, which the sandbox
+	 * will close to us; else it would be the time. */
+	json_object_seed(0);
 	st = config_load(&config, &f, args.path,
 	    (const char *const *)args.overrides, args.overrides_n);
 	if (st == ST_OK) {
