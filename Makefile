@@ -49,7 +49,7 @@ FUZZ_groth16 := zkey
 SRC_semaphore := artifacts babyjub batch fault group identity identity_file \
 	keys keys_data members points proof_json prove statement token verify \
 	vkey_json witness
-UNIT_semaphore := group hostile identity proof prove witness
+UNIT_semaphore := group hostile hostile_points identity proof prove witness
 FUZZ_semaphore := identity_file members proof_json token vkey
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
