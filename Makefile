@@ -276,7 +276,7 @@ check-all: deps-test ## ... in every build, and the long ones
 	@tests/all --everything
 
 # tests/ctime/ctime_NAME.c, each run under valgrind by tests/ctime/test_ctime.
-CTIME_TESTS := identity prove
+CTIME_TESTS := identity prove sphinx
 CTIME_BIN := $(CTIME_TESTS:%=$(B)/tests/ctime_%)
 
 $(B)/tests/%.o: tests/ctime/%.c

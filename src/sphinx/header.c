@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/ctime.h"
 #include "base/wipe.h"
 
 /* kind u8 | delay u32 | element 32 | next 32 | zeros 27 */
@@ -99,11 +100,15 @@ header_peel(const struct ciphers *c, struct routing *out,
 	enum status st;
 
 	hmac_sha256_16(mac, keys->mu, header->beta, SPHINX_BETA_SIZE);
-	if (!equal_ct(mac, header->mac, sizeof(mac)))
+	bool good = equal_ct(mac, header->mac, sizeof(mac));
+	declassify(&good, sizeof(good));
+	if (!good)
 		return ST_BAD_MAC;
 	memcpy(plain, header->beta, SPHINX_BETA_SIZE);
 	memset(plain + SPHINX_BETA_SIZE, 0, BLOCK_SIZE);
 	st = chacha20_xor(c, keys->rho, NULL, plain, sizeof(plain));
+	/* What this hop is told decides what it does. */
+	declassify(plain, sizeof(plain));
 	if (st == ST_OK)
 		st = routing_decode(out, plain);
 	if (st == ST_OK && out->action == SPHINX_FORWARD) {

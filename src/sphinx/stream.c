@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/ctime.h"
 
 #define PLAIN_SIZE (SPHINX_PAYLOAD_SIZE - POLY1305_SIZE)
 #define MESSAGE_AT 4
@@ -40,6 +41,7 @@ stream_open(const struct ciphers *c, const uint8_t **message, size_t *len,
 	if (st != ST_OK)
 		return st;
 	*len = load_le32(payload);
+	declassify(len, sizeof(*len));
 	if (*len > SPHINX_MESSAGE_MAX)
 		return ST_CORRUPT;
 	*message = payload + MESSAGE_AT;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/ctime.h"
 #include "base/cpu.h"
 #include "base/wipe.h"
 
@@ -67,7 +68,10 @@ x25519_pack(uint8_t out[static X25519_SIZE], const uint64_t limb[static 5])
 bool
 x25519_is_zero(const uint8_t shared[static X25519_SIZE])
 {
-	return sodium_is_zero(shared, X25519_SIZE) == 1;
+	bool zero = sodium_is_zero(shared, X25519_SIZE) == 1;
+
+	declassify(&zero, sizeof(zero));
+	return zero;
 }
 
 bool
@@ -112,8 +116,11 @@ portable_one(uint8_t *out, const uint8_t *scalar, const uint8_t *point)
 {
 	x25519_t r; /* crypto_scalarmult's output may not be its input */
 
-	/* It refuses points of small order; their product is zero. */
-	if (crypto_scalarmult(r.byte, scalar, point) != 0)
+	/* It refuses points of small order; their product is zero. That is
+	 * the point's doing and no secret. */
+	int refused = crypto_scalarmult(r.byte, scalar, point);
+	declassify(&refused, sizeof(refused));
+	if (refused != 0)
 		memset(&r, 0, sizeof(r));
 	memcpy(out, &r, sizeof(r));
 	wipe(&r, sizeof(r));
