@@ -194,10 +194,13 @@ objects = $(foreach m,$(1),$(SRC_$(m):%=$(B)/src/$(m)/%.o))
 PURE_OBJ := $(call objects,$(PURE))
 DAEMON_OBJ := $(call objects,$(DAEMON))
 
+# By a rename, as the old one may be running.
+publish = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv $(2).new $(2); }
+
 all: $(B)/postern $(B)/libpostern.a ## the binary and the library (default)
 	@mkdir -p build
-	@cp -u $(B)/postern build/postern
-	@cp -u $(B)/libpostern.a build/libpostern.a
+	@$(call publish,$(B)/postern,build/postern)
+	@$(call publish,$(B)/libpostern.a,build/libpostern.a)
 
 $(B)/postern: $(B)/src/main.o $(B)/libdaemon.a $(B)/libpostern.a
 	$(call say,LINK,$@)
