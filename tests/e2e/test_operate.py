@@ -313,8 +313,11 @@ def test_start_with_ten_thousand_members_is_quick():
             times.append(time.monotonic() - started)
             equal(g.stop(), 0)
         print(f"    open after {min(times) * 1000:.0f} ms")
-        # A bound for a loaded machine; the figure above is what counts.
-        check(min(times) < 0.3, times)
+        # 100 ms are the aim on a machine that has nothing else to do; others
+        # may be at it here. Builds with a sanitizer have their own pace.
+        crowd = max(1, os.getloadavg()[0] / os.cpu_count())
+        if not re.search("address|undefined|thread", BIN):
+            check(min(times) < 0.2 * crowd, times)
 
 
 def test_keys_of_ones_own():
@@ -474,7 +477,8 @@ def test_not_ready_without_members():
         g = Gateway(where, config, wait=False)
         with g:
             wait_until(lambda: reachable(g), 10)
-            equal(g.http("/readyz"), (503, "no group has members\n"))
+            wait_until(lambda: g.http("/readyz") ==
+                       (503, "no group has members\n"), 10)
             V.write(where)
             wait_until(lambda: g.http("/readyz")[0] == 200, 5)
             equal(g.stop(), 0)
