@@ -4,15 +4,15 @@
  * of its commitment in the group's tree, a message and a scope to a Groth16
  * proof, with the official proving key of a tree depth (a snarkjs .zkey file).
  *
- * What is secret: the scalar, and all that follows from it. The witness is
- * made in constant time: the multiplication on Baby Jubjub, its bits, every
- * hash. The sums over the proving key's points (Pippenger's method) are not:
- * which bucket a point falls into, and so which cache lines are touched,
- * follows from the witness; only the rows that are single bits of the secret
- * are summed up without a trace. So do not prove where another tenant shares
- * the caches and may time them; nothing of it shows in the proof or over a
- * network. Secrets live in the memory that the caller gives (lock it), and are
- * wiped from it before the call returns.
+ * What is secret: the scalar, and all that follows from it, the witness, and
+ * the blinding. All of it is computed in constant time: no branch and no
+ * address depends on a secret, not in the witness, not in the transforms, not
+ * in the sums over the key's points (src/bn254/msm.h; where others use
+ * Pippenger's buckets, which are addressed by the witness). tests/ctime shows
+ * it with valgrind and the memory sanitizer. Public are the depth, the length
+ * of the path, and whether a statement is refused. Secrets live in the memory
+ * that the caller gives (lock it) and on the stack; the memory is wiped before
+ * the call returns.
  *
  * Numbers are 32 bytes, big-endian. Nothing here reads a file, a clock or a
  * source of randomness. Threads: any; a key may serve several at once.
@@ -107,7 +107,7 @@ size_t prove_memory_size(const struct prove_key *key, unsigned width) NONNULL;
  * Out:     p, affine; zeroed on failure. f, whose status is the result.
  * Returns: ST_OK; ST_BAD_VALUE (secret, index), ST_BAD_LENGTH (the path),
  *          ST_NOT_CANONICAL (a sibling), ST_FOREIGN (leaf, root): f tells.
- * Time:    the witness constant; see above. memory is wiped. */
+ * Time:    constant in the secrets. memory is wiped. */
 enum status prove_make(struct semaphore_proof *p, const struct prove_key *key,
     const struct prove_statement *statement,
     const uint8_t random[static PROVE_RANDOM_LENGTH], void *memory,

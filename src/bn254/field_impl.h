@@ -6,6 +6,7 @@
  */
 #include <gmp.h>
 
+#include "base/ctime.h"
 #include "bn254/divsteps.h"
 
 const F_T F(zero) = {{0, 0, 0, 0}};
@@ -140,6 +141,8 @@ F(inv_var)(F_T *r, const F_T *a)
 	/* mpn_gcdext wants the second operand's top limb to be set and the first
 	 * not shorter; s * a = 1 mod m. */
 	mpn_gcdext(g, s, &sn, u, 4, v, 4);
+	declassify(&sn, sizeof(sn)); /* GMP's writes, which a sanitizer */
+	declassify(s, sizeof(s)); /* has not seen */
 	for (mp_size_t i = 0; i < (sn < 0 ? -sn : sn); i++)
 		t[i] = s[i];
 	if (sn < 0)

@@ -10,7 +10,16 @@
 
 #include "base/bytes.h"
 
-#ifdef __x86_64__
+/* The memory sanitizer sees neither through assembly nor through intrinsics
+ * with a carry. */
+#ifdef __has_feature
+#if __has_feature(memory_sanitizer)
+#define LIMBS_PLAIN
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(LIMBS_PLAIN)
+#define LIMBS_CARRY_FLAG
 #include <immintrin.h>
 #endif
 
@@ -21,7 +30,9 @@ __extension__ typedef unsigned __int128 u128;
 static inline uint64_t
 value_barrier(uint64_t v)
 {
+#ifndef LIMBS_PLAIN
 	__asm__("" : "+r"(v));
+#endif
 	return v;
 }
 
@@ -41,7 +52,7 @@ both(bool a, bool b)
 
 /* a + b + *carry, and a - b - *borrow; the 0 or 1 becomes the one out. gcc
  * keeps a carry in its flag through these intrinsics alone. */
-#ifdef __x86_64__
+#ifdef LIMBS_CARRY_FLAG
 typedef unsigned char carry_t;
 
 static inline uint64_t

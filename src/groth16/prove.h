@@ -15,9 +15,9 @@
  * the proof, if it should not.
  *
  * That is Groth's proof with r = s = 0, and it is made blind as anybody can
- * re-randomise a proof (Bellare, Fuchsbauer and others, see Baghery, Kohlweiss,
- * Siim, Volkhov, "Another look at extraction and randomization of Groth's
- * zk-SNARK", ePrint 2020/811, section 3): with s and t uniform, s not 0,
+ * re-randomise a proof (Baghery, Kohlweiss, Siim, Volkhov, "Another look at
+ * extraction and randomization of Groth's zk-SNARK", ePrint 2020/811, section
+ * 3): with s and t uniform, s not 0,
  *
  *   A = A0 / s    B = s (B0 + t delta)    C = C0 + t A0
  *

@@ -10,7 +10,7 @@
  *	    beta2 gamma2 delta1 delta2
  *	3   IC: the verification key's points of the public signals
  *	4   the rows of A and B: records of matrix, row, signal, value * 2^512
- *	5   A, 6 B in G1, 7 B in G2: a point a signal (we need no 6)
+ *	5   A, 6 B in G1, 7 B in G2: a point a signal (6 is not needed)
  *	8   C: a point a private signal
  *	9   H: a point a row of the domain
  *	10  the ceremony's contributions: not needed
@@ -55,9 +55,8 @@ struct zkey {
 	uint32_t domain; /* 2^domain_log */
 	unsigned domain_log;
 	struct groth16_vk vk; /* no point at infinity */
-	g1_t beta1, delta1; /* beta and delta of vk are in G2 */
 	const uint8_t *coefs; /* n_coefs records, by ascending row */
-	const uint8_t *a, *b1, *b2; /* n_vars each */
+	const uint8_t *a, *b2; /* n_vars each */
 	const uint8_t *c; /* n_vars - n_public - 1 */
 	const uint8_t *h; /* domain */
 };
@@ -70,7 +69,7 @@ struct zkey_coef {
 	fr_t value;
 };
 
-/* Read FILE and check it. Points of sections 5 to 9 are on their curves then;
+/* Read FILE and check it. Points of sections 5 and 7 to 9 are on their curves then;
  * those of B2 need not be in G2, for which the key's maker answers.
  * Out:     z; all zero on failure. *section: where FILE is wrong.
  * Returns: ST_OK; ST_CORRUPT (no .zkey file, or a record that can not be);

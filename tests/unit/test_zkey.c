@@ -354,7 +354,7 @@ static void
 test_points(void)
 {
 	static const enum zkey_section sections[] = {
-	    ZKEY_IC, ZKEY_A, ZKEY_B1, ZKEY_B2, ZKEY_C, ZKEY_H};
+	    ZKEY_IC, ZKEY_A, ZKEY_B2, ZKEY_C, ZKEY_H};
 	struct toy *t = toy_new(60);
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
