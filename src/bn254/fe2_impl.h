@@ -18,10 +18,6 @@
 #ifndef BN254_FE2_IMPL_H
 #define BN254_FE2_IMPL_H
 
-/* The code of the pairing has to fit the first-level cache, and its frames, in
- * lanes, the stack. */
-#define NOINLINE __attribute__((noinline))
-
 typedef struct {
 	few_t c0, c1;
 } few2_t;

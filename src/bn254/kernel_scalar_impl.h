@@ -1,10 +1,11 @@
-/* bn254/kernel_scalar_impl.h: what a kernel of single elements does for one
- * proof, over its own core_* functions. Private to the folder.
+/* bn254/kernel_scalar_impl.h: what every kernel does with single elements, over
+ * its core_* functions. Private to the folder.
  */
 #ifndef BN254_KERNEL_SCALAR_IMPL_H
 #define BN254_KERNEL_SCALAR_IMPL_H
 
 #include "bn254/fe_scalar_impl.h"
+#include "bn254/cyclotomic_impl.h"
 #include "bn254/final_impl.h"
 #include "bn254/pairing_impl.h"
 #include "bn254/point_impl.h"
@@ -39,27 +40,33 @@ store_line(struct stored_line *out, const struct line *l)
 	fe2_mul(&out->c, &l->c, &inverse);
 }
 
+/* Give the lines of Q's loop to PUT, one after the other. */
 static void
-kernel_lines(void *lines, const g2_t *q)
+each_line(const g2_t *q,
+    void (*put)(void *, size_t, const struct stored_line *), void *ctx)
 {
-	struct stored_line *out = lines;
+	struct stored_line out;
 	struct miller_pair m;
 	struct line l[2];
+	size_t n = 0;
 
 	miller_pair_init(&m, &g1_generator, &q->point);
 	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
 		miller_double(&m, l);
-		store_line(out++, l);
-		if (ate_digits[i] != 0) {
-			miller_add(&m, l, &m.qx,
-			    ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
-			store_line(out++, l);
-		}
+		store_line(&out, l);
+		put(ctx, n++, &out);
+		if (ate_digits[i] == 0)
+			continue;
+		miller_add(&m, l, &m.qx, ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
+		store_line(&out, l);
+		put(ctx, n++, &out);
 	}
 	miller_last_lines(&m, l);
-	store_line(out++, &l[0]);
-	store_line(out++, &l[1]);
-	VERIFY(out == (struct stored_line *)lines + ATE_LINES);
+	for (int i = 0; i < 2; i++) {
+		store_line(&out, &l[i]);
+		put(ctx, n++, &out);
+	}
+	VERIFY(n == ATE_LINES);
 }
 
 static void
@@ -77,59 +84,10 @@ kernel_pairing(gt_t *r, const g1_t *p, const g2_t *q)
 	fe12_to_gt(r, &f);
 }
 
-/* Take those of N pairs that are not at infinity; returns how many. With
- * Jacobian coordinates x / y = X Z / Y and 1 / y = Z^3 / Y. */
-static size_t
-miller_fixed_init(struct miller_fixed out[static PAIRING_FIXED_MAX],
-    const struct pairing_fixed *fixed, size_t n)
-{
-	fp_t y[PAIRING_FIXED_MAX] = {0}, inverse[PAIRING_FIXED_MAX], t;
-	size_t k = 0;
-
-	VERIFY(n <= PAIRING_FIXED_MAX);
-	for (size_t i = 0; i < n; i++)
-		y[i] = fixed[i].p.y;
-	fp_inv_many_var(inverse, y, n);
-	for (size_t i = 0; i < n; i++) {
-		const g1j_t *p = &fixed[i].p;
-
-		if (g1j_is_infinity(p))
-			continue;
-		out[k].line = fixed[i].lines;
-		fp_mul(&t, &p->z, &inverse[i]);
-		fp_mul(&out[k].x_over_y, &p->x, &t);
-		fp_mul(&t, &t, &p->z);
-		fp_mul(&out[k].inv_y, &t, &p->z);
-		k++;
-	}
-	return k;
-}
-
 static bool
 pair_in_group(const struct miller_pair *m, const twist_t *q)
 {
 	return membership_var(q, &m->x, &m->y, &m->z);
-}
-
-static enum status
-kernel_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
-    size_t n, const gt_t *target)
-{
-	struct miller_fixed mf[PAIRING_FIXED_MAX];
-	struct miller_pair m;
-	fe12_t f;
-	gt_t g;
-
-	if (g1_is_infinity(a) || twist_is_infinity(b))
-		return ST_INFINITY;
-	n = miller_fixed_init(mf, fixed, n);
-	miller_pair_init(&m, a, b);
-	miller_loop(&f, &m, 1, mf, n);
-	if (!pair_in_group(&m, b))
-		return ST_NOT_IN_GROUP;
-	final_exponentiation(&f, &f);
-	fe12_to_gt(&g, &f);
-	return gt_eq(&g, target) ? ST_OK : ST_PROOF_INVALID;
 }
 
 /* The loop of the pairing without its function. */
@@ -204,25 +162,6 @@ fe12_from_gt(fe12_t *r, const gt_t *a)
 		*fe12_coefficient(r, k) = a->c[k];
 }
 
-static bool
-kernel_finish(const gt_t *const *f, size_t nf,
-    const struct pairing_fixed *fixed, size_t n, const gt_t *target)
-{
-	struct miller_fixed mf[PAIRING_FIXED_MAX];
-	fe12_t acc, t;
-	gt_t g;
-
-	n = miller_fixed_init(mf, fixed, n);
-	miller_loop(&acc, NULL, 0, mf, n);
-	for (size_t i = 0; i < nf; i++) {
-		fe12_from_gt(&t, f[i]);
-		fe12_mul(&acc, &acc, &t);
-	}
-	final_exponentiation(&acc, &acc);
-	fe12_to_gt(&g, &acc);
-	return gt_eq(&g, target);
-}
-
 static void
 kernel_multiply(gt_t *r, const gt_t *a, const gt_t *b)
 {
@@ -235,21 +174,13 @@ kernel_multiply(gt_t *r, const gt_t *a, const gt_t *b)
 }
 
 static void
-kernel_power(gt_t *r, const gt_t *a, const struct weight_sum *e)
+kernel_invert(gt_t *r, const gt_t *a)
 {
 	fe12_t t;
 
 	fe12_from_gt(&t, a);
-	fe12_power(&t, &t, e);
+	fe12_inv(&t, &t);
 	fe12_to_gt(r, &t);
 }
-
-/* These functions in the struct of a kernel. */
-#define KERNEL_SCALAR_SINGLE                                                   \
-	.lines_size = ATE_LINES * sizeof(struct stored_line),                  \
-	.lines = kernel_lines, .pairing = kernel_pairing,                      \
-	.check = kernel_check, .in_group = kernel_in_group, .sum = kernel_sum, \
-	.finish = kernel_finish, .power = kernel_power,                        \
-	.multiply = kernel_multiply
 
 #endif

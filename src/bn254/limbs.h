@@ -25,6 +25,10 @@
 
 __extension__ typedef unsigned __int128 u128;
 
+/* The code of the pairing has to fit the first-level cache, and its frames, in
+ * lanes, the stack. */
+#define NOINLINE __attribute__((noinline))
+
 /* Hide a value from the optimiser, so that it can not turn arithmetic on a
  * mask into a branch. */
 static inline uint64_t

@@ -114,8 +114,9 @@ struct bn254_kernel {
 	/* r = a^e, for a in GT. */
 	void (*power)(gt_t *r, const gt_t *a, const struct weight_sum *e);
 
-	/* r = a b */
+	/* r = a b, r = 1 / a, in Fp12 */
 	void (*multiply)(gt_t *r, const gt_t *a, const gt_t *b);
+	void (*invert)(gt_t *r, const gt_t *a);
 };
 
 #endif

@@ -7,7 +7,9 @@
 #include <gmp.h>
 
 #include "bn254/fe_scalar_impl.h"
+#include "bn254/cyclotomic_impl.h"
 #include "bn254/final_impl.h"
+#include "bn254/power_impl.h"
 #include "harness.h"
 
 #define ROUNDS 400
