@@ -80,7 +80,7 @@ SRC_tor := control reply safecookie
 UNIT_tor := control
 FUZZ_tor := control
 
-SRC_mix := client counts exchange exit inbox inlets inquiry json_line key_file keyring links loops \
+SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry json_line key_file keyring links loops \
 	node outbox parcel path random registry seen service tls wire
 UNIT_mix := mix mix_node mix_simulation
 FUZZ_mix := exchange registry

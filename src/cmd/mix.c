@@ -90,6 +90,19 @@ mix_number(double *out, const char *name, const char *option, const char *text,
 	return false;
 }
 
+bool
+mix_client_options(struct mix_client_config *out, const char *name,
+    const char *listen, const char *address, const char *mean)
+{
+	*out = (struct mix_client_config){
+	    .listen = {{4, {127, 0, 0, 1}}, 0}, .mean_ms = 50};
+	if (!mix_endpoint(&out->listen, name, "--listen", listen, true) ||
+	    !mix_number(&out->mean_ms, name, "--mean", mean, 0, 3.6e6))
+		return false;
+	out->address = out->listen;
+	return mix_endpoint(&out->address, name, "--address", address, false);
+}
+
 enum status
 mix_registry(struct registry **r, const char *name, const char *path,
     enum sphinx_suite suite)

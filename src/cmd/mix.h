@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cmd/cli.h"
-#include "mix/outbox.h"
+#include "mix/client.h"
 
 int cmd_mix_fetch(int argc, char **argv);
 int cmd_mix_keygen(int argc, char **argv);
@@ -25,6 +25,26 @@ int cmd_mix_sink(int argc, char **argv);
 		    "wide (default), or stream: the Erebus network's" \
 	}
 
+/* Options that the clients have in common; WHAT arrives. */
+#define MIX_REGISTRY_OPTION                            \
+	{                                              \
+		"registry", 'r', "FILE", "the network" \
+	}
+#define MIX_MEAN_OPTION                                                   \
+	{                                                                 \
+		"mean", 'm', "MS", "mean delay at each hop (default: 50)" \
+	}
+#define MIX_LISTEN_OPTION(WHAT)                                          \
+	{                                                                \
+		"listen", 'l', "ADDR",                                   \
+		    "where " WHAT " (default: 127.0.0.1:0, a free port)" \
+	}
+#define MIX_ADDRESS_OPTION                                              \
+	{                                                               \
+		"address", 'a', "ADDR",                                 \
+		    "... as nodes reach it, if that is another address" \
+	}
+
 /* The readers below say, for the command NAME, what is wrong and what would be
  * right, and return false then. TEXT may be NULL: *out is the default. */
 
@@ -37,6 +57,10 @@ bool mix_endpoint(endpoint_t *out, const char *name, const char *option,
 /* A decimal with or without a point, from MIN to MAX. The default is *out. */
 bool mix_number(double *out, const char *name, const char *option,
     const char *text, double min, double max);
+
+/* What these options say, and the defaults of what is not given. */
+bool mix_client_options(struct mix_client_config *out, const char *name,
+    const char *listen, const char *address, const char *mean);
 
 /* Load the registry at PATH, with file, line and member of what is wrong.
  * *r is NULL on failure. */

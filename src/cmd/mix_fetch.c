@@ -30,24 +30,22 @@ enum option {
 };
 
 static const struct cli_option options[OPTIONS + 1] = {
-    [REGISTRY] = {"registry", 'r', "FILE", "the network"},
+    [REGISTRY] = MIX_REGISTRY_OPTION,
     [GATE] = {"gate", 'g', "ADDR", "where nodes deliver to the gateway"},
     [GATE_KEY] = {"gate-key", 'k', "HEX",
 	"the gateway's key: nobody else reads the request"},
     [TOKEN] = {"token", 0, "TOKEN",
 	"the proof, as `postern prove --token` prints it; @FILE: from a file"},
     [SUITE] = MIX_SUITE_OPTION,
-    [MEAN] = {"mean", 'm', "MS", "mean delay at each hop (default: 50)"},
+    [MEAN] = MIX_MEAN_OPTION,
     [BLOCKS] = {"blocks", 'b', "N",
 	"reply blocks: room for so many packets of answer, 32 KB each "
 	"(default: 16; at most 255)"},
     [DATA] = {"data", 'd', "TEXT", "POST TEXT instead of GET"},
     [HEAD] = {"include", 'i', NULL, "show the answer's head too"},
     [OUTPUT] = {"output", 'o', "FILE", "write the answer to FILE"},
-    [LISTEN] = {"listen", 'l', "ADDR",
-	"where the answer arrives (default: 127.0.0.1:0, a free port)"},
-    [ADDRESS] = {"address", 'a', "ADDR",
-	"... as nodes reach it, if that is another address"},
+    [LISTEN] = MIX_LISTEN_OPTION("the answer arrives"),
+    [ADDRESS] = MIX_ADDRESS_OPTION,
     [TIMEOUT] = {"timeout", 't', "SECONDS",
 	"how long to wait for the answer (default: 60)"},
     [OPTIONS] = {NULL, 0, NULL, NULL},
@@ -334,32 +332,25 @@ read_order(
 		cli_error(name, "%s: a URL like https://example.com/page", url);
 		return false;
 	}
-	*o = (struct order){.url = o->url,
-	    .blocks = 16,
-	    .timeout = 60,
-	    .client = {.listen = {{4, {127, 0, 0, 1}}, 0}, .mean_ms = 50}};
+	o->blocks = 16;
+	o->timeout = 60;
 	if (!mix_suite(&o->suite, name, v[SUITE]) ||
+	    !mix_client_options(
+		&o->client, name, v[LISTEN], v[ADDRESS], v[MEAN]) ||
 	    !mix_endpoint(&o->gate.at, name, "--gate", v[GATE], false) ||
-	    !mix_endpoint(
-		&o->client.listen, name, "--listen", v[LISTEN], true) ||
-	    !mix_number(
-		&o->client.mean_ms, name, "--mean", v[MEAN], 0, 3.6e6) ||
 	    !mix_number(&o->blocks, name, "--blocks", v[BLOCKS], 1,
 		EXCHANGE_BLOCKS_MAX) ||
 	    !mix_number(&o->timeout, name, "--timeout", v[TIMEOUT], 0.1, 86400))
 		return false;
 	if (hex_decode(o->gate.key, sizeof(o->gate.key),
-		span_str(v[GATE_KEY])) != ST_OK ||
-	    !sphinx_id_is_valid(o->gate.key)) {
-		cli_error(name,
-		    "--gate-key %s: 64 hex digits, as `postern mix "
-		    "keygen` printed them",
-		    v[GATE_KEY]);
-		return false;
-	}
-	o->client.address = o->client.listen;
-	return mix_endpoint(
-	    &o->client.address, name, "--address", v[ADDRESS], false);
+		span_str(v[GATE_KEY])) == ST_OK &&
+	    sphinx_id_is_valid(o->gate.key))
+		return true;
+	cli_error(name,
+	    "--gate-key %s: 64 hex digits, as `postern mix keygen` printed "
+	    "them",
+	    v[GATE_KEY]);
+	return false;
 }
 
 int

@@ -21,17 +21,15 @@ enum option {
 };
 
 static const struct cli_option options[OPTIONS + 1] = {
-    [REGISTRY] = {"registry", 'r', "FILE", "the network"},
+    [REGISTRY] = MIX_REGISTRY_OPTION,
     [COUNT] = {"count", 'n', "N", "how many loops (default: 1; 0: no end)"},
     [RATE] = {"rate", 0, "R",
 	"loops a second, as a Poisson process (default: each after the "
 	"other)"},
     [SUITE] = MIX_SUITE_OPTION,
-    [MEAN] = {"mean", 'm', "MS", "mean delay at each hop (default: 50)"},
-    [LISTEN] = {"listen", 'l', "ADDR",
-	"where loops end (default: 127.0.0.1:0, a free port)"},
-    [ADDRESS] = {"address", 'a', "ADDR",
-	"... as nodes reach it, if that is another address"},
+    [MEAN] = MIX_MEAN_OPTION,
+    [LISTEN] = MIX_LISTEN_OPTION("loops end"),
+    [ADDRESS] = MIX_ADDRESS_OPTION,
     [TIMEOUT] = {"timeout", 't', "SECONDS",
 	"a loop is lost so long after its delays (default: 30)"},
     [JSON] = {"json", 0, NULL, "print JSON, a line a loop"},
@@ -126,8 +124,7 @@ int
 cmd_mix_probe(int argc, char **argv)
 {
 	const char *name = argv[0], *values[OPTIONS];
-	struct mix_client_config config = {
-	    .listen = {{4, {127, 0, 0, 1}}, 0}, .mean_ms = 50};
+	struct mix_client_config config;
 	struct probe p = {.failed = ST_OK};
 	enum sphinx_suite suite;
 	struct outbox o;
@@ -140,16 +137,10 @@ cmd_mix_probe(int argc, char **argv)
 	if (!mix_suite(&suite, name, values[SUITE]) ||
 	    !mix_number(&count, name, "--count", values[COUNT], 0, 1e9) ||
 	    !mix_number(&rate, name, "--rate", values[RATE], 1e-4, 1e3) ||
-	    !mix_endpoint(
-		&config.listen, name, "--listen", values[LISTEN], true) ||
-	    !mix_number(
-		&config.mean_ms, name, "--mean", values[MEAN], 0, 3.6e6) ||
+	    !mix_client_options(
+		&config, name, values[LISTEN], values[ADDRESS], values[MEAN]) ||
 	    !mix_number(
 		&timeout, name, "--timeout", values[TIMEOUT], 0.1, 86400))
-		return CLI_ERROR;
-	config.address = config.listen;
-	if (!mix_endpoint(
-		&config.address, name, "--address", values[ADDRESS], false))
 		return CLI_ERROR;
 	p.count = (uint64_t)count;
 	p.json = values[JSON] != NULL;

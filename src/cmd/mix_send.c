@@ -22,14 +22,12 @@ enum option {
 };
 
 static const struct cli_option options[OPTIONS + 1] = {
-    [REGISTRY] = {"registry", 'r', "FILE", "the network"},
+    [REGISTRY] = MIX_REGISTRY_OPTION,
     [TO] = {"to", 0, "ADDR", "the service"},
     [SUITE] = MIX_SUITE_OPTION,
-    [MEAN] = {"mean", 'm', "MS", "mean delay at each hop (default: 50)"},
-    [LISTEN] = {"listen", 'l', "ADDR",
-	"where the reply arrives (default: 127.0.0.1:0, a free port)"},
-    [ADDRESS] = {"address", 'a', "ADDR",
-	"... as nodes reach it, if that is another address"},
+    [MEAN] = MIX_MEAN_OPTION,
+    [LISTEN] = MIX_LISTEN_OPTION("the reply arrives"),
+    [ADDRESS] = MIX_ADDRESS_OPTION,
     [TIMEOUT] = {"timeout", 't', "SECONDS",
 	"how long to wait for the reply (default: 60)"},
     [NO_REPLY] = {"no-reply", 0, NULL, "send no reply block"},
@@ -144,8 +142,7 @@ int
 cmd_mix_send(int argc, char **argv)
 {
 	const char *name = argv[0], *values[OPTIONS];
-	struct mix_client_config config = {
-	    .listen = {{4, {127, 0, 0, 1}}, 0}, .mean_ms = 50};
+	struct mix_client_config config;
 	sphinx_message_t m = {.kind = SPHINX_REQUEST};
 	struct mix_client *c;
 	enum sphinx_suite suite;
@@ -165,16 +162,10 @@ cmd_mix_send(int argc, char **argv)
 	}
 	if (!mix_suite(&suite, name, values[SUITE]) ||
 	    !mix_endpoint(&to, name, "--to", values[TO], false) ||
-	    !mix_endpoint(
-		&config.listen, name, "--listen", values[LISTEN], true) ||
-	    !mix_number(
-		&config.mean_ms, name, "--mean", values[MEAN], 0, 3.6e6) ||
+	    !mix_client_options(
+		&config, name, values[LISTEN], values[ADDRESS], values[MEAN]) ||
 	    !mix_number(
 		&timeout, name, "--timeout", values[TIMEOUT], 0.1, 86400))
-		return CLI_ERROR;
-	config.address = config.listen;
-	if (!mix_endpoint(
-		&config.address, name, "--address", values[ADDRESS], false))
 		return CLI_ERROR;
 	text = read_message(name, args < argc ? argv[args] : NULL, &m.body_len);
 	if (text == NULL)

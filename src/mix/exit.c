@@ -1,6 +1,5 @@
-#include "mix/exit.h"
+#include "mix/exit_impl.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,74 +7,15 @@
 #include <openssl/ssl.h>
 #include <sodium.h>
 
-#include "base/out.h"
-#include "base/slab.h"
-#include "base/text.h"
 #include "base/wipe.h"
-#include "mix/exchange.h"
-#include "mix/wire.h"
 
 #define EXCHANGES 64
 #define TIMEOUT_MS 60000
 #define CONNECTIONS 128
 #define MESSAGE_MS 30000
-/* The longest head and content of the gate's answer, and of our own head. */
-#define GATE_HEAD_MAX 16384
 /* All answers together, and what one begins with. */
 #define ANSWERS_MAX (64u << 20)
 #define ANSWER_FIRST 32768
-
-enum exchange_state {
-	GATHER, /* parts are coming */
-	CALL, /* the CONNECT is being sent */
-	ASK, /* the gate's answer is awaited */
-	HANDSHAKE, /* TLS with the target */
-	SPEAK, /* what the request has for the target is being sent */
-	LISTEN, /* what the target says is coming */
-};
-
-struct exchange {
-	struct mix_exit *exit;
-	handle_t self;
-	enum exchange_state state;
-	uint8_t id[EXCHANGE_ID_SIZE];
-	struct deadline late;
-
-	/* The request. */
-	uint16_t parts, have;
-	uint8_t *part[EXCHANGE_PARTS_MAX];
-	size_t part_len[EXCHANGE_PARTS_MAX];
-	uint8_t *surbs; /* length u16 and block each */
-	size_t surbs_len;
-	unsigned surbs_n;
-	uint8_t *request;
-	size_t request_len;
-	struct mix_request r;
-
-	/* The way to the target. */
-	struct wire wire;
-	char head[GATE_HEAD_MAX]; /* ours, then the gate's */
-	size_t head_len, sent;
-
-	/* The answer: its first byte is the result. */
-	uint8_t *answer;
-	size_t answer_len, answer_cap; /* it grows as it comes */
-	size_t answer_max; /* what there are reply blocks for */
-	uint8_t flags;
-};
-
-struct mix_exit {
-	struct outbox *outbox;
-	struct mix_exit_config config;
-	sphinx_key_t key;
-	struct mix_exit_counts counts;
-	size_t answers; /* bytes of all exchanges' answers */
-	struct inbox *inbox;
-	SSL_CTX *tls;
-	struct slab slab;
-	struct exchange *memory;
-	struct slab_slot *slots;
-};
 
 /* --- answers -------------------------------------------------------------- */
 
@@ -111,9 +51,8 @@ exchange_free(struct exchange *x)
 	slab_release(&e->slab, x->self);
 }
 
-/* Send the answer back, as far as the reply blocks go; then it is over. */
-static void
-finish(struct exchange *x, enum answer_result result)
+void
+exit_finish(struct exchange *x, enum answer_result result)
 {
 	struct mix_exit *e = x->exit;
 	size_t room = reply_max(e) - ANSWER_HEAD_SIZE, at = 0;
@@ -169,10 +108,8 @@ grow_answer(struct exchange *x, size_t cap)
 	return ST_OK;
 }
 
-/* Add to the answer; what is beyond its room is cut off.
- * Returns: false when there is no room left. */
-static bool
-add_answer(struct exchange *x, const void *bytes, size_t len)
+bool
+exit_add_answer(struct exchange *x, const void *bytes, size_t len)
 {
 	size_t room = x->answer_max - x->answer_len, cap = x->answer_cap;
 
@@ -191,8 +128,8 @@ add_answer(struct exchange *x, const void *bytes, size_t len)
 	return (x->flags & ANSWER_CUT) == 0;
 }
 
-static void
-fail(struct exchange *x, const char *why)
+void
+exit_fail(struct exchange *x, const char *why)
 {
 	if (x->answer == NULL) {
 		x->exit->counts.dropped++;
@@ -201,8 +138,8 @@ fail(struct exchange *x, const char *why)
 	}
 	x->answer_len = 1;
 	x->flags = 0;
-	add_answer(x, why, strlen(why));
-	finish(x, ANSWER_FAILED);
+	exit_add_answer(x, why, strlen(why));
+	exit_finish(x, ANSWER_FAILED);
 }
 
 static void
@@ -214,281 +151,19 @@ on_late(struct deadline *d)
 	case LISTEN:
 		/* What has come is better than nothing. */
 		x->flags |= ANSWER_CUT;
-		finish(x, ANSWER_RELAYED);
+		exit_finish(x, ANSWER_RELAYED);
 		break;
 	case GATHER:
 	case CALL:
 	case ASK:
 	case HANDSHAKE:
 	case SPEAK:
-		fail(x, "it took too long");
+		exit_fail(x, "it took too long");
 		break;
 	}
 }
 
-/* --- the gate ------------------------------------------------------------- */
-
-/* Where the head in X->head ends; 0: not yet. */
-static size_t
-head_end(const struct exchange *x)
-{
-	const char *end = memmem(x->head, x->head_len, "\r\n\r\n", 4);
-
-	return end != NULL ? (size_t)(end - x->head) + 4 : 0;
-}
-
-/* The gate's Content-Length: it always has one, but for 200. */
-static size_t
-content_length(const struct exchange *x, size_t head)
-{
-	static const char name[] = "\r\nContent-Length: ";
-	const char *at = memmem(x->head, head, name, sizeof(name) - 1);
-	uint64_t n = 0;
-
-	if (at == NULL)
-		return 0;
-	at += sizeof(name) - 1;
-	span_t digits = span_of(at, strspn(at, "0123456789"));
-	return decimal_u64(&n, digits, GATE_HEAD_MAX) == ST_OK ? (size_t)n : 0;
-}
-
-/* The target's host, as TLS wants it: without port and brackets. */
-static bool
-host_of(char out[static 256], span_t authority)
-{
-	const uint8_t *colon = memrchr(authority.ptr, ':', authority.len);
-	size_t len = colon != NULL ? (size_t)(colon - authority.ptr) : 0;
-	const uint8_t *start = authority.ptr;
-
-	if (len >= 2 && start[0] == '[' && start[len - 1] == ']') {
-		start++;
-		len -= 2;
-	}
-	if (len == 0 || len > 255)
-		return false;
-	memcpy(out, start, len);
-	out[len] = '\0';
-	return true;
-}
-
-/* Begin TLS with the target. */
-static enum status
-begin_tls(struct exchange *x)
-{
-	SSL *ssl = SSL_new(x->exit->tls);
-	char host[256];
-	ip_t ip;
-	bool literal, good = false;
-
-	if (ssl == NULL)
-		return ST_NO_MEMORY;
-	if (host_of(host, x->r.authority)) {
-		literal = ip_parse(&ip, span_str(host)) == ST_OK;
-		good = literal ? X509_VERIFY_PARAM_set1_ip_asc(
-				     SSL_get0_param(ssl), host) == 1
-			       : SSL_set1_host(ssl, host) == 1 &&
-			SSL_set_tlsext_host_name(ssl, host) == 1;
-	}
-	if (!good || SSL_set_fd(ssl, x->wire.stream.fd) != 1) {
-		SSL_free(ssl);
-		return ST_INTERNAL;
-	}
-	SSL_set_connect_state(ssl);
-	x->wire.ssl = ssl;
-	x->state = HANDSHAKE;
-	return ST_OK;
-}
-
-/* The gate has said something.
- * Returns: ST_OK (granted: TLS begins); ST_MORE; ST_CLOSED (refused: the
- *          exchange is over); ST_CORRUPT; ST_NO_MEMORY. */
-static enum status
-read_gate(struct exchange *x)
-{
-	size_t n, head, all;
-	enum status st;
-
-	for (;;) {
-		if ((head = head_end(x)) != 0) {
-			if (memcmp(x->head, "HTTP/1.1 200", 12) == 0)
-				/* Nothing else comes before we speak. */
-				return head == x->head_len ? begin_tls(x)
-							   : ST_CORRUPT;
-			all = head + content_length(x, head);
-			if (all > sizeof(x->head))
-				return ST_CORRUPT;
-			if (x->head_len >= all) {
-				add_answer(x, x->head, all);
-				finish(x, ANSWER_REFUSED);
-				return ST_CLOSED;
-			}
-		}
-		if (x->head_len + 1 >= sizeof(x->head))
-			return ST_CORRUPT;
-		st = wire_read(&x->wire, x->head + x->head_len,
-		    sizeof(x->head) - 1 - x->head_len, &n);
-		if (st != ST_OK)
-			return st == ST_MORE ? ST_MORE : ST_CORRUPT;
-		x->head_len += n;
-		x->head[x->head_len] = '\0';
-	}
-}
-
-/* Send what is left of LEN bytes. Returns: ST_OK (all); ST_MORE; ST_RESET. */
-static enum status
-send_rest(struct exchange *x, const void *bytes, size_t len)
-{
-	size_t n;
-	enum status st = ST_OK;
-
-	while (x->sent < len && st == ST_OK) {
-		st = wire_write(&x->wire, (const uint8_t *)bytes + x->sent,
-		    len - x->sent, &n);
-		x->sent += n;
-	}
-	return st;
-}
-
-/* The CONNECT that asks for what the request wants. */
-static enum status
-write_connect(struct exchange *x)
-{
-	struct out o = out_to(x->head, sizeof(x->head));
-
-	out_str(&o, "CONNECT ");
-	out_span(&o, x->r.authority);
-	out_str(&o, " HTTP/1.1\r\nHost: ");
-	out_span(&o, x->r.authority);
-	out_str(&o, "\r\nProxy-Authorization: Semaphore ");
-	out_span(&o, x->r.token);
-	out_str(&o, "\r\n\r\n");
-	return out_status(&o, &x->head_len);
-}
-
-/* --- the target ----------------------------------------------------------- */
-
-static const char *
-tls_problem(const struct exchange *x)
-{
-	long result = SSL_get_verify_result(x->wire.ssl);
-
-	return result == X509_V_OK ? "the target does not speak TLS"
-				   : X509_verify_cert_error_string(result);
-}
-
-/* Returns: ST_OK; ST_MORE; ST_RESET. */
-static enum status
-shake_hands(struct exchange *x)
-{
-	int r = SSL_do_handshake(x->wire.ssl);
-	int error = r == 1 ? SSL_ERROR_NONE : SSL_get_error(x->wire.ssl, r);
-
-	ERR_clear_error();
-	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
-		return ST_MORE;
-	if (error != SSL_ERROR_NONE)
-		return ST_RESET;
-	x->sent = 0;
-	x->state = SPEAK;
-	return ST_OK;
-}
-
-/* Returns: ST_MORE; ST_CLOSED (it has ended, or there is no room for more). */
-static enum status
-listen_to(struct exchange *x)
-{
-	uint8_t bytes[4096];
-	size_t n;
-	enum status st;
-
-	while ((st = wire_read(&x->wire, bytes, sizeof(bytes), &n)) == ST_OK) {
-		if (!add_answer(x, bytes, n))
-			return ST_CLOSED;
-	}
-	if (st == ST_MORE)
-		return ST_MORE;
-	if (st == ST_RESET)
-		x->flags |= ANSWER_UNCLEAN;
-	return ST_CLOSED;
-}
-
-/* --- the course of an exchange -------------------------------------------- */
-
-/* One step in the present state.
- * Returns: ST_OK: there is another; ST_MORE: wait; ST_CLOSED: the exchange is
- *          over and gone; anything else: it has failed. */
-static enum status
-step(struct exchange *x)
-{
-	enum status st = ST_MORE;
-
-	switch (x->state) {
-	case CALL:
-		st = send_rest(x, x->head, x->head_len);
-		if (st == ST_OK) {
-			/* From here on it is the gate's head. */
-			wipe(x->head, x->head_len);
-			x->head_len = 0;
-			x->state = ASK;
-		}
-		break;
-	case ASK:
-		st = read_gate(x);
-		break;
-	case HANDSHAKE:
-		st = shake_hands(x);
-		break;
-	case SPEAK:
-		st = send_rest(x, x->r.bytes.ptr, x->r.bytes.len);
-		if (st == ST_OK)
-			x->state = LISTEN;
-		break;
-	case LISTEN:
-		st = listen_to(x);
-		if (st == ST_CLOSED)
-			finish(x, ANSWER_RELAYED);
-		break;
-	case GATHER:
-		break;
-	}
-	return st;
-}
-
-/* What to say when a step has failed. */
-static const char *
-problem(const struct exchange *x)
-{
-	switch (x->state) {
-	case HANDSHAKE:
-		return tls_problem(x);
-	case SPEAK:
-	case LISTEN:
-		return "the target closed the connection";
-	case GATHER:
-	case CALL:
-	case ASK:
-		break;
-	}
-	return "the gate does not answer";
-}
-
-static void
-advance(struct exchange *x)
-{
-	enum status st;
-
-	do
-		st = step(x);
-	while (st == ST_OK);
-	if (st != ST_MORE && st != ST_CLOSED)
-		fail(x, problem(x));
-}
-
-static void
-on_ready(struct wire *w)
-{
-	advance(loop_owner(w, struct exchange, wire));
-}
+/* --- parts ---------------------------------------------------------------- */
 
 /* All parts are here: put them together and ask the gate. */
 static void
@@ -496,7 +171,6 @@ begin(struct exchange *x)
 {
 	struct mix_exit *e = x->exit;
 	size_t len = 0, room = reply_max(e) - ANSWER_HEAD_SIZE;
-	int fd;
 
 	for (unsigned i = 0; i < x->parts; i++)
 		len += x->part_len[i];
@@ -506,7 +180,7 @@ begin(struct exchange *x)
 	    grow_answer(x,
 		x->answer_max < ANSWER_FIRST ? x->answer_max : ANSWER_FIRST) !=
 		ST_OK) {
-		fail(x, "the gateway has no memory");
+		exit_fail(x, "the gateway has no memory");
 		return;
 	}
 	x->answer_len = 1;
@@ -515,21 +189,8 @@ begin(struct exchange *x)
 		x->request_len += x->part_len[i];
 	}
 	e->counts.requests++;
-	if (mix_request_decode(&x->r, span_of(x->request, x->request_len)) !=
-		ST_OK ||
-	    write_connect(x) != ST_OK) {
-		fail(x, "the request is malformed");
-		return;
-	}
-	x->state = CALL;
-	fd = e->config.connect(e->config.arg);
-	if (fd < 0 ||
-	    wire_open(&x->wire, e->outbox->loop, fd, NULL, NULL, on_ready) !=
-		ST_OK)
-		fail(x, "the gateway is overloaded");
+	exit_talk(x);
 }
-
-/* --- parts ---------------------------------------------------------------- */
 
 static struct exchange *
 find(const struct mix_exit *e, const uint8_t id[static EXCHANGE_ID_SIZE])

@@ -476,6 +476,19 @@ random_path(sphinx_path_t *path, sphinx_key_t *keys, unsigned hops)
 	test_random_bytes(path->tag, sizeof(path->tag));
 }
 
+/* A packet of some path. */
+static void
+sample(struct sphinx *s, sphinx_packet_t *packet, sphinx_key_t *keys,
+    unsigned hops)
+{
+	sphinx_path_t path;
+	uint8_t seed[32];
+
+	random_path(&path, keys, hops);
+	test_random_bytes(seed, sizeof(seed));
+	CHECK_STATUS(sphinx_build(s, packet, &path, "x", 1, seed), ST_OK);
+}
+
 /* One packet there and one reply back. */
 static void
 round_trip(struct sphinx *s, unsigned hops, size_t len)
@@ -610,14 +623,9 @@ test_filler(void)
 	for (unsigned hops = 1; hops <= 3; hops++) {
 		struct sphinx *s = context(SPHINX_WIDE, SPHINX_KERNEL_AUTO);
 		sphinx_key_t keys[SPHINX_HOPS_MAX];
-		sphinx_path_t path;
 		sphinx_step_t step;
-		uint8_t seed[32];
 
-		random_path(&path, keys, hops);
-		test_random_bytes(seed, sizeof(seed));
-		CHECK_STATUS(
-		    sphinx_build(s, &packet, &path, "x", 1, seed), ST_OK);
+		sample(s, &packet, keys, hops);
 		for (unsigned i = 0; i < hops; i++) {
 			const uint8_t *h = (const uint8_t *)&packet.header;
 			for (size_t a = 0; a + 8 <= SPHINX_HEADER_SIZE; a++) {
@@ -692,14 +700,9 @@ test_header_flips(void)
 	for (size_t n = 0; n < 2; n++) {
 		struct sphinx *s = context(suites[n], SPHINX_KERNEL_AUTO);
 		sphinx_key_t keys[SPHINX_HOPS_MAX];
-		sphinx_path_t path;
 		sphinx_step_t step;
-		uint8_t seed[32];
 
-		random_path(&path, keys, 3);
-		test_random_bytes(seed, sizeof(seed));
-		CHECK_STATUS(
-		    sphinx_build(s, &packet, &path, "x", 1, seed), ST_OK);
+		sample(s, &packet, keys, 3);
 		for (size_t bit = 0; bit < 8 * SPHINX_HEADER_SIZE; bit++) {
 			flipped = packet;
 			((uint8_t *)&flipped)[bit / 8] ^=
@@ -789,13 +792,8 @@ test_payload_flips(void)
 	for (size_t n = 0; n < 2; n++) {
 		struct sphinx *s = context(suites[n], SPHINX_KERNEL_AUTO);
 		sphinx_key_t keys[SPHINX_HOPS_MAX];
-		sphinx_path_t path;
-		uint8_t seed[32];
 
-		random_path(&path, keys, 3);
-		test_random_bytes(seed, sizeof(seed));
-		CHECK_STATUS(
-		    sphinx_build(s, &packet, &path, "x", 1, seed), ST_OK);
+		sample(s, &packet, keys, 3);
 		for (size_t i = 0; i < 100; i++)
 			flip_payload(s, &packet, keys, (unsigned)(i % 3),
 			    flip_position(i));
@@ -895,14 +893,9 @@ test_other_element(void)
 	for (size_t n = 0; n < 2; n++) {
 		struct sphinx *s = context(suites[n], SPHINX_KERNEL_AUTO);
 		sphinx_key_t keys[SPHINX_HOPS_MAX];
-		sphinx_path_t path;
 		sphinx_step_t step, again;
-		uint8_t seed[32];
 
-		random_path(&path, keys, 2);
-		test_random_bytes(seed, sizeof(seed));
-		CHECK_STATUS(
-		    sphinx_build(s, &packet, &path, "x", 1, seed), ST_OK);
+		sample(s, &packet, keys, 2);
 		other = packet;
 		add_order_two(other.header.element);
 		CHECK(memcmp(&other, &packet, 32) != 0);
