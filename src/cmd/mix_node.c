@@ -183,8 +183,9 @@ on_event(void *arg, enum mix_event e, enum status st, const char *problem)
 
 	switch (e) {
 	case MIX_KEY_TURNED:
+		announce(
+		    r); /* before it is told: whoever reads of it may look */
 		log_plain(EV_MIX_KEY_TURNED);
-		announce(r);
 		break;
 	case MIX_KEY_FAILED:
 		LOG(EV_MIX_KEY_FAILED, log_status(KEY_CAUSE, st),
