@@ -88,7 +88,7 @@ FUZZ_mix := exchange registry
 SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 	roster site socks5 status trouble
 UNIT_client := client_parts purse socks5
-FUZZ_client := socks5
+FUZZ_client := facts socks5
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \

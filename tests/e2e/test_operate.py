@@ -12,8 +12,9 @@ import socket
 import subprocess
 import time
 
-from lib import (BIN, TOP, Client, Gateway, NameServer, Server, Vectors, check, echo,
-                 equal, folder, free_port, main, token_of, wait_until)
+from lib import (BIN, TOP, Client, Gateway, NameServer, Server, Vectors, check,
+                 echo, equal, folder, free_port, main, postern, token_of,
+                 wait_until)
 
 V = Vectors()
 
@@ -316,6 +317,30 @@ def test_start_with_ten_thousand_members_is_quick():
         # The figure is for people, 100 ms the aim: machines differ. What
         # would be wrong on any is to wait for all 32 keys before opening.
         check(min(times) < 5, times)
+
+
+def keys_of(text):
+    """The keys that an INI text sets or, commented out, shows."""
+    keys, section = set(), ""
+    for line in text.splitlines():
+        if match := re.fullmatch(r"\s*#?\[(\w+)(?: \w+)?\]", line):
+            section = match[1]
+        elif match := re.fullmatch(r"\s*#?([a-z0-9_]+) =.*", line):
+            keys.add(f"{section}.{match[1]}")
+    return keys
+
+
+def test_the_pages_name_the_keys_that_there_are():
+    helped = set(re.findall(r"^  ([a-z]+\.[a-z0-9_]+) = ",
+                            postern("run", "--help"), re.M))
+    check(len(helped) > 50, helped)
+    conf = keys_of((TOP / "conf/postern.conf").read_text())
+    equal(conf ^ helped, set(), "keys that only one of conf and --help has")
+    readme = re.search(r"```\n(   \[gateway\]\n.*?)```",
+                       (TOP / "README.md").read_text(), re.S)[1]
+    shown = keys_of(readme)
+    check("gateway.listen" in shown and "group.members" in shown, shown)
+    equal(shown - helped, set(), "keys that only the README has")
 
 
 def test_keys_of_ones_own():
