@@ -299,6 +299,23 @@ list-ctime:
 check-ctime: ## no branch and no address depends on a secret (valgrind)
 	@tests/run tests/ctime/test_ctime
 
+check-verify: ## the quick suites with the checks of base/verify.h
+	@$(MAKE) --no-print-directory unit fuzz-replay VERIFY=1
+check-asan: ## ... with the address sanitizer
+	@$(MAKE) --no-print-directory unit fuzz-replay SAN=address
+check-ubsan: ## ... with the undefined-behaviour sanitizer
+	@$(MAKE) --no-print-directory unit fuzz-replay SAN=undefined
+check-tsan: ## ... with the thread sanitizer
+	@$(MAKE) --no-print-directory unit fuzz-replay SAN=thread
+
+e2e: all ## the tests that cross processes, and tor
+	@tests/run tests/e2e/test_*.py
+
+dist: ## a source archive of the last commit, the same bytes each time
+	@mkdir -p build
+	@git archive --format=tar --prefix=postern/ HEAD | gzip -n \
+		>build/postern.tar.gz
+
 # One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
 # goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus
 # what reaches code that no file there reaches yet.
@@ -426,12 +443,13 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-programs check check-all clean demo deps deps-demo deps-test \
-	format fuzz-replay help install layers list-programs list-threaded mix-demo programs run sizes \
-	symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
+.PHONY: all bench bench-programs check check-all check-asan check-tsan \
+	check-ubsan check-verify clean demo deps deps-demo deps-test dist e2e \
+	format fuzz-replay help install layers list-programs list-threaded \
+	mix-demo programs run sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
 .SECONDARY:
 
 -include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)

@@ -1,6 +1,5 @@
 /* bn254/core_adx_impl.h: the core of the kernel with MULX, ADCX and ADOX.
- * Private to the
- * folder, but for src/hash.
+ * Private to the folder, but for src/hash.
  */
 #ifndef BN254_CORE_ADX_IMPL_H
 #define BN254_CORE_ADX_IMPL_H
@@ -8,11 +7,7 @@
 #include <cpuid.h>
 
 #include "bn254/mont_adx_impl.h"
-
-/* The field; whoever wants the other one says so before. */
-#ifndef CORE_MODULUS
-#define CORE_MODULUS modulus_p
-#endif
+#include "bn254/core_sums_impl.h"
 
 static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],
@@ -32,26 +27,6 @@ static inline void
 core_redc(uint64_t r[static 4], const uint64_t w[static 8])
 {
 	mont_redc_wide_adx(r, w, &CORE_MODULUS);
-}
-
-static inline void
-core_add(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
-{
-	mont_add(r, a, b, &CORE_MODULUS);
-}
-
-static inline void
-core_sub(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
-{
-	mont_sub(r, a, b, &CORE_MODULUS);
-}
-
-static inline void
-core_reduce_once(uint64_t r[static 4], const uint64_t a[static 4])
-{
-	mont_reduce_once(r, a, &CORE_MODULUS);
 }
 
 /* BMI2 (MULX) is bit 8, ADX bit 19 of EBX of leaf 7. */

@@ -5,11 +5,7 @@
 #define BN254_CORE_C64_IMPL_H
 
 #include "bn254/mont_impl.h"
-
-/* The field; whoever wants the other one says so before. */
-#ifndef CORE_MODULUS
-#define CORE_MODULUS modulus_p
-#endif
+#include "bn254/core_sums_impl.h"
 
 static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],
@@ -29,26 +25,6 @@ static inline void
 core_redc(uint64_t r[static 4], const uint64_t w[static 8])
 {
 	mont_redc_wide(r, w, &CORE_MODULUS);
-}
-
-static inline void
-core_add(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
-{
-	mont_add(r, a, b, &CORE_MODULUS);
-}
-
-static inline void
-core_sub(uint64_t r[static 4], const uint64_t a[static 4],
-    const uint64_t b[static 4])
-{
-	mont_sub(r, a, b, &CORE_MODULUS);
-}
-
-static inline void
-core_reduce_once(uint64_t r[static 4], const uint64_t a[static 4])
-{
-	mont_reduce_once(r, a, &CORE_MODULUS);
 }
 
 static inline bool

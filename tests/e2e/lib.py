@@ -7,6 +7,7 @@ A test program is a Python file of functions named test_...; it ends with
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -75,14 +76,28 @@ def wait_until(condition, seconds=10, what="a condition"):
     raise AssertionError(f"{what}: not within {seconds} s")
 
 
+# Below the ports that the kernel gives to clients (from 32768 on), which may be
+# taken before the server is there, and above those of tornet.
+PORTS = range(22000, 32000)
+
+
 def free_port():
-    """A port for a server to be. Not one that the kernel gives to clients
-    (from 32768 on), which may be taken before the server is there."""
-    while True:
-        port = random.randrange(22000, 32000)
-        with contextlib.suppress(OSError), socket.socket() as s:
-            s.bind(("127.0.0.1", port))
-            return port
+    """A port for a server to be, and nobody else's: all tests of this machine
+    that run at a time take theirs in turn, from one counter in a file."""
+    counter = pathlib.Path(tempfile.gettempdir(),
+                           f"postern-test-port-{os.getuid()}")
+    with open(counter, "a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        port = int(file.read() or random.choice(PORTS))
+        for _ in PORTS:
+            port = port + 1 if port + 1 in PORTS else PORTS[0]
+            with contextlib.suppress(OSError), socket.socket() as s:
+                s.bind(("127.0.0.1", port))
+                file.truncate(0)
+                file.write(b"%d" % port)
+                return port
+    raise AssertionError("no port is free")
 
 
 @contextlib.contextmanager

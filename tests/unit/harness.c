@@ -13,7 +13,18 @@
 /* No case may take longer; a loop that does not end is a failure. */
 #define CASE_SECONDS 300
 
+/* A skipped case's exit status, as automake's test protocol has it. */
+#define EXIT_SKIPPED 77
+
 static uint64_t seed, state;
+
+static void
+say(const char *fmt, va_list ap)
+{
+	vfprintf(stdout, fmt, ap);
+	fputc('\n', stdout);
+	fflush(stdout);
+}
 
 void
 test_fail(const char *file, int line, const char *fmt, ...)
@@ -22,12 +33,22 @@ test_fail(const char *file, int line, const char *fmt, ...)
 
 	fprintf(stdout, "    %s:%d: ", file, line);
 	va_start(ap, fmt);
-	vfprintf(stdout, fmt, ap);
+	say(fmt, ap);
 	va_end(ap);
-	fputc('\n', stdout);
-	fflush(stdout);
 	/* Not exit(): whatever the case holds is not a leak to report now. */
 	_exit(1);
+}
+
+void
+test_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("    skipped: ", stdout);
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	_exit(getenv("TEST_NOSKIP") != NULL ? 1 : EXIT_SKIPPED);
 }
 
 uint64_t
@@ -80,6 +101,8 @@ test_read_file(const char *path, size_t *len)
 	return text;
 }
 
+enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
+
 static void
 seed_case(const char *name)
 {
@@ -88,7 +111,8 @@ seed_case(const char *name)
 		state = test_random() ^ (uint64_t)(unsigned char)*name;
 }
 
-static bool
+/* Whether it ended well, or failed, or was skipped. */
+static enum outcome
 run_case(const struct test_case *c)
 {
 	int status;
@@ -97,7 +121,7 @@ run_case(const struct test_case *c)
 	seed_case(c->name);
 	if (getenv("TEST_NOFORK") != NULL) {
 		c->run();
-		return true;
+		return PASSED;
 	}
 	fflush(stdout);
 	if ((pid = fork()) < 0) {
@@ -111,11 +135,13 @@ run_case(const struct test_case *c)
 		exit(0); /* not _exit: the leak checker runs at exit */
 	}
 	if (waitpid(pid, &status, 0) != pid)
-		return false;
+		return FAILED;
 	if (WIFSIGNALED(status))
 		printf("    killed by signal %d (%s)\n", WTERMSIG(status),
 		    strsignal(WTERMSIG(status)));
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
+		return SKIPPED;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? PASSED : FAILED;
 }
 
 static bool
@@ -131,7 +157,8 @@ wanted(const char *name, int argc, char **argv)
 int
 test_main(int argc, char **argv, const struct test_case *cases, size_t n)
 {
-	unsigned passed = 0, failed = 0;
+	static const char *const words[] = {"ok  ", "FAIL", "skip"};
+	unsigned count[OUTCOMES] = {0};
 	const char *given = getenv("TEST_SEED");
 
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
@@ -147,11 +174,13 @@ test_main(int argc, char **argv, const struct test_case *cases, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (!wanted(cases[i].name, argc, argv))
 			continue;
-		bool ok = run_case(&cases[i]);
-		printf("%s %s\n", ok ? "ok  " : "FAIL", cases[i].name);
-		passed += ok;
-		failed += !ok;
+		enum outcome outcome = run_case(&cases[i]);
+		printf("%s %s\n", words[outcome], cases[i].name);
+		count[outcome]++;
 	}
-	printf("%u passed, %u failed\n", passed, failed);
-	return failed != 0 || passed == 0;
+	printf("%u passed, %u failed", count[PASSED], count[FAILED]);
+	if (count[SKIPPED] != 0)
+		printf(", %u skipped", count[SKIPPED]);
+	putchar('\n');
+	return count[FAILED] != 0 || count[PASSED] + count[SKIPPED] == 0;
 }

@@ -8,7 +8,8 @@
  *
  * Run it with names (or parts of names) to run only those cases, with
  * TEST_NOFORK=1 under a debugger, with TEST_SEED=N to repeat a run; --list
- * prints the names. The last line is "N passed, N failed".
+ * prints the names. The last line is "N passed, N failed", with ", N skipped"
+ * after it where that is so.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
@@ -31,6 +32,11 @@ int test_main(int argc, char **argv, const struct test_case *cases, size_t n);
 /* End this case as failed. */
 void test_fail(const char *file, int line, const char *fmt, ...)
     PRINTF_LIKE(3, 4) __attribute__((noreturn));
+
+/* End this case as skipped: what it needs is not on this machine. Where
+ * TEST_NOSKIP is set (tests/all does) that is a failure. */
+void test_skip(const char *fmt, ...) PRINTF_LIKE(1, 2)
+    __attribute__((noreturn));
 
 /* This run's seed (printed at the start) and a generator that follows from it
  * and the case's name: the same in every run with that seed. */

@@ -133,8 +133,7 @@ test_valid(void)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	CHECK(f != NULL);
-	if (!official_keys())
-		return;
+	need_official_keys();
 	for (size_t i = 0; i < n; i++) {
 		open_key(f, cases[i][0]);
 		join_group(f, cases[i][1], cases[i][2]);
@@ -158,8 +157,7 @@ test_nullifier(void)
 	struct semaphore_proof first;
 
 	CHECK(f != NULL);
-	if (!official_keys())
-		return;
+	need_official_keys();
 	open_key(f, 1);
 	join_group(f, 2, 0);
 	CHECK_STATUS(make(f), ST_OK);
@@ -229,8 +227,7 @@ test_slow_prover(void)
 	unsigned line = 0, depth;
 
 	CHECK(f != NULL);
-	if (!official_keys())
-		return;
+	need_official_keys();
 	for (char *row; (row = strtok_r(at, "\n", &save)) != NULL; at = NULL) {
 		int used;
 		CHECK_INT(
@@ -268,8 +265,7 @@ test_wiped(void)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	CHECK(f != NULL);
-	if (!official_keys())
-		return;
+	need_official_keys();
 	open_key(f, 1);
 	join_group(f, 2, 0);
 	size_t used = prove_memory_size(f->key, 1);
@@ -306,8 +302,7 @@ test_refusals(void)
 	uint8_t secret[32];
 
 	CHECK(f != NULL);
-	if (!official_keys())
-		return;
+	need_official_keys();
 	open_key(f, 3);
 	join_group(f, 6, 5);
 
@@ -362,8 +357,7 @@ test_key_refusals(void)
 	size_t len, other_len;
 	uint8_t *file, *other;
 
-	if (!official_keys())
-		return;
+	need_official_keys();
 	file = official_key(1, &len);
 	key_refused(file, 0, ST_CORRUPT, "not a .zkey file");
 	key_refused(file, len - 1, ST_BAD_LENGTH, "truncated");
