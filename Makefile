@@ -46,11 +46,13 @@ SRC_groth16 := batch prove verify zkey
 UNIT_groth16 := groth16 zkey
 FUZZ_groth16 := zkey
 
-SRC_semaphore := artifacts babyjub batch fault group identity identity_file \
-	keys keys_data members points proof_json prove statement token verify \
-	vkey_json witness
-UNIT_semaphore := group hostile hostile_points identity proof prove witness
-FUZZ_semaphore := identity_file members proof_json token vkey
+SRC_semaphore := artifacts babyjub batch contract fault group identity \
+	identity_file keys keys_data members minisign points proof_json prove \
+	root_file statement token verify vkey_json witness
+UNIT_semaphore := group hostile hostile_points identity proof prove source \
+	witness
+FUZZ_semaphore := contract identity_file members minisign proof_json \
+	root_file token vkey
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8
@@ -100,7 +102,7 @@ FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl \
-	daemon_args group https identity identity_load member_file mint mix \
+	daemon_args follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets unix_dial \
 	verify
@@ -119,7 +121,8 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev nodejs npm valgrind
+DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev minisign nodejs \
+	npm valgrind
 
 # --- flags -------------------------------------------------------------------
 
@@ -426,8 +429,10 @@ install: all ## to DESTDIR/PREFIX
 	install -m 644 build/libpostern.a $(DESTDIR)$(PREFIX)/lib/libpostern.a
 	install -m 644 include/postern/*.h $(DESTDIR)$(PREFIX)/include/postern/
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
-	sed 's,/usr/local/bin,$(PREFIX)/bin,g' conf/postern.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/postern.service
+	for unit in postern.service postern-follow@.service; do \
+		sed 's,/usr/local/bin,$(PREFIX)/bin,g' conf/$$unit \
+			>$(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit; \
+	done
 	install -m 644 conf/postern.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/
 	install -m 644 conf/postern.sysusers \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
@@ -436,6 +441,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/postern $(DESTDIR)$(PREFIX)/lib/libpostern.a
 	rm -rf $(DESTDIR)$(PREFIX)/include/postern
 	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/postern.service \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/postern-follow@.service \
 		$(DESTDIR)$(PREFIX)/lib/systemd/system/postern.socket \
 		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
 

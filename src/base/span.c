@@ -22,3 +22,16 @@ span_ends_nocase(span_t s, span_t suffix)
 	return span_equal_nocase(
 	    span_of(s.ptr + (s.len - suffix.len), suffix.len), suffix);
 }
+
+span_t
+span_take_line(span_t *rest)
+{
+	const uint8_t *end =
+	    rest->len != 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
+	size_t len = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
+	size_t used = len + (end != NULL);
+	span_t line = span_of(rest->ptr, len);
+
+	*rest = span_of(rest->ptr + used, rest->len - used);
+	return line;
+}

@@ -42,4 +42,8 @@ bool span_equal_nocase(span_t a, span_t b);
 /* SUFFIX ends S, but for the case of ASCII letters. */
 bool span_ends_nocase(span_t s, span_t suffix);
 
+/* Take a line, without its newline, off the front of REST; the last may have
+ * none. */
+span_t span_take_line(span_t *rest);
+
 #endif

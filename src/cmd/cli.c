@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/version.h"
 
 /* getopt values of the options that every command has. */
@@ -177,6 +178,18 @@ print_commands(FILE *out, const char *name, const struct cli_command *c)
 	for (; c->name != NULL; c++)
 		fprintf(out, "  %-10s  %s\n", c->name, c->summary);
 	fprintf(out, "\n%s COMMAND --help tells more.\n", name);
+}
+
+bool
+cli_number(uint64_t *out, const char *name, const char *option,
+    const char *text, uint64_t min, uint64_t max)
+{
+	if (text == NULL ||
+	    (decimal_u64(out, span_str(text), max) == ST_OK && *out >= min))
+		return true;
+	cli_error(name, "--%s: not a number from %llu to %llu", option,
+	    (unsigned long long)min, (unsigned long long)max);
+	return false;
 }
 
 int

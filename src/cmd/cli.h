@@ -7,7 +7,9 @@
 #ifndef CMD_CLI_H
 #define CMD_CLI_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "postern/attr.h"
 
@@ -56,6 +58,13 @@ int cli_parse(const struct cli_spec *spec, int argc, char **argv,
  * Returns: how many there are, which may be above CAP. */
 size_t cli_repeated(char **out, size_t cap, const struct cli_spec *spec,
     int argc, char **argv, const char *name) NONNULL WARN_UNUSED;
+
+/* Read TEXT, the argument of the option called OPTION, as a number from MIN to
+ * MAX; NULL leaves *out as it is. If it is none, that is said in the name of
+ * NAME, and the answer is false. */
+bool cli_number(uint64_t *out, const char *name, const char *option,
+    const char *text, uint64_t min, uint64_t max)
+    NONNULL_ARGS(1, 2, 3) WARN_UNUSED;
 
 /* Find argv[1] in COMMANDS and run it; NAME is what the table belongs to. */
 int cli_main(const char *name, const struct cli_command *commands, int argc,

@@ -114,18 +114,11 @@ static bool
 number(const struct reading *r, enum option o, uint64_t min, uint64_t max,
     unsigned *out)
 {
-	const char *text = r->values[o];
-	uint64_t n;
+	uint64_t n = 0;
 
 	*out = 0;
-	if (text == NULL)
-		return true;
-	if (decimal_u64(&n, span_str(text), max) != ST_OK || n < min) {
-		cli_error(r->name, "--%s: not a number from %llu to %llu",
-		    options[o].name, (unsigned long long)min,
-		    (unsigned long long)max);
+	if (!cli_number(&n, r->name, options[o].name, r->values[o], min, max))
 		return false;
-	}
 	*out = (unsigned)n;
 	return true;
 }

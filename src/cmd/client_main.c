@@ -163,57 +163,19 @@ mint(void *self, struct semaphore_proof *p, const struct group_proof *path,
 	return mint_proof(r->mint, p, &statement);
 }
 
-/* What comes of a member list. */
-struct download {
-	char *text;
-	size_t len, cap, max;
-};
-
-static bool
-receive(void *arg, const uint8_t *bytes, size_t len)
-{
-	struct download *d = arg;
-
-	if (len > d->max - d->len)
-		return false;
-	if (d->len + len > d->cap) {
-		size_t cap = 2 * (d->len + len);
-		char *grown = realloc(d->text, cap);
-		if (grown == NULL)
-			return false;
-		d->text = grown;
-		d->cap = cap;
-	}
-	memcpy(d->text + d->len, bytes, len);
-	d->len += len;
-	return true;
-}
-
 static enum status
 load_url(char **text, size_t *len, size_t max, char why[static CLIENT_WHY_MAX],
     const struct client_args *args, const char *proxy)
 {
-	struct download d = {.text = malloc(1), .cap = 1, .max = max};
-	const struct https_request request = {
+	struct https_request request = {
 	    .url = args->members,
 	    .proxy = proxy,
 	    .ca_file = args->cacert,
-	    .on_bytes = receive,
-	    .arg = &d,
 	};
 	char error[HTTPS_ERROR_MAX];
-	enum status st =
-	    d.text != NULL ? https_get(&request, error) : ST_NO_MEMORY;
+	enum status st = https_load(text, len, max, &request, error);
 
-	if (st == ST_OK) {
-		*text = d.text;
-		*len = d.len;
-		return ST_OK;
-	}
-	free(d.text);
-	if (st == ST_NO_MEMORY || st == ST_CLOSED)
-		snprintf(why, CLIENT_WHY_MAX, "too long, or out of memory");
-	else
+	if (st != ST_OK)
 		snprintf(why, CLIENT_WHY_MAX, "%s", error);
 	return st;
 }

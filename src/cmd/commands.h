@@ -17,4 +17,7 @@ int cmd_prove(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
+/* Of `postern group`, in files of their own. */
+int group_cmd_follow(int argc, char **argv);
+
 #endif

@@ -433,6 +433,8 @@ cmd_group(int argc, char **argv)
 	    {"root", group_cmd_root, "print root, depth and size"},
 	    {"proof", group_cmd_proof, "print a member's Merkle proof"},
 	    {"list", group_cmd_list, "print the members"},
+	    {"follow", group_cmd_follow,
+		"keep a list or root up to date from a URL or a chain"},
 	    {NULL, NULL, NULL},
 	};
 

@@ -112,16 +112,9 @@ static bool
 number(const struct request *r, enum option o, uint64_t min, uint64_t max,
     uint64_t otherwise, uint64_t *out)
 {
-	const char *text = r->values[o];
-
 	*out = otherwise;
-	if (text == NULL)
-		return true;
-	if (decimal_u64(out, span_str(text), max) == ST_OK && *out >= min)
-		return true;
-	cli_error(r->name, "--%s: not a number from %llu to %llu",
-	    options[o].name, (unsigned long long)min, (unsigned long long)max);
-	return false;
+	return cli_number(
+	    out, r->name, options[o].name, r->values[o], min, max);
 }
 
 static bool

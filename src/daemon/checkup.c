@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,6 +21,7 @@
 #include "daemon/roll.h"
 #include "daemon/sandbox.h"
 #include "daemon/tor_link.h"
+#include "semaphore/root_file.h"
 #include "store/journal_format.h"
 
 #define MEMBERS_MAX ((size_t)512 << 20)
@@ -86,37 +88,65 @@ check_writable_folder(struct findings *f, const char *path, struct place where)
 	free(folder);
 }
 
+/* The root of the members in TEXT. */
+static enum status
+read_members(struct group_root *root, const char *text, size_t len,
+    struct members_fault *fault)
+{
+	struct members m;
+	enum status st = members_parse(&m, text, len, fault);
+
+	if (st == ST_OK)
+		st = group_root_of(root, m.list, m.n, NULL);
+	members_clear(&m);
+	return st;
+}
+
+/* The root in TEXT, if it is one that G's gateway would take now. */
+static enum status
+read_root(struct group_root *root, const char *text, size_t len,
+    const struct config_group *g, struct members_fault *fault)
+{
+	struct root_file r;
+	enum status st = root_file_parse(&r, fault, span_of(text, len));
+
+	*root = r.root;
+	if (st == ST_OK &&
+	    !roll_time_is_good(
+		r.time, g->max_age_ms, (uint64_t)time(NULL) * 1000))
+		st = ST_LIFETIME;
+	return st;
+}
+
 static void
 check_members_of(const struct checkup *k, const struct config_group *g,
     struct group_root *root)
 {
-	struct place where = whole(g->members);
+	const char *file = config_group_file(g);
+	struct place where = whole(file);
 	struct roll_fault fault = {0};
-	struct members m = {0};
 	char *text, why[ROLL_FAULT_MAX];
 	size_t len;
 
 	*root = (struct group_root){0};
-	if (g->members == NULL)
+	if (file == NULL)
 		return; /* config_check has said so */
-	fault.status =
-	    file_load(&text, &len, g->members, MEMBERS_MAX, FILE_GUARDED);
+	fault.status = file_load(&text, &len, file, MEMBERS_MAX, FILE_GUARDED);
 	fault.error = errno;
-	if (fault.status == ST_OK)
-		fault.status = members_parse(&m, text, len, &fault.where);
-	if (fault.status == ST_OK)
-		fault.status = group_root_of(root, m.list, m.n, NULL);
+	if (fault.status == ST_OK && g->members != NULL)
+		fault.status = read_members(root, text, len, &fault.where);
+	else if (fault.status == ST_OK)
+		fault.status = read_root(root, text, len, g, &fault.where);
 	if (fault.status != ST_OK)
 		findings_add(k->f, FINDING_ERROR, where,
 		    file_cure(fault.status, FILE_GUARDED), "[group %s] %s",
 		    g->name, roll_fault_text(why, &fault));
-	else if (m.n < k->c->gateway.anonymity_floor)
+	else if (root->size < k->c->gateway.anonymity_floor)
 		findings_add(k->f, FINDING_WARNING, where,
 		    "add members: they hide each other",
-		    "[group %s] has %zu members", g->name, m.n);
-	members_clear(&m);
+		    "[group %s] has %" PRIu64 " members", g->name, root->size);
 	free(text);
-	check_guarded_folder(k->f, g->members);
+	check_guarded_folder(k->f, file);
 }
 
 static void
@@ -130,7 +160,7 @@ check_members(const struct checkup *k)
 		for (size_t j = 0; j < i && roots[i].size != 0; j++) {
 			if (memcmp(roots[i].root, roots[j].root, 32) == 0)
 				findings_add(k->f, FINDING_ERROR,
-				    whole(k->c->groups[i].members),
+				    whole(config_group_file(&k->c->groups[i])),
 				    "join the two groups",
 				    "[group %s] and [group %s] have exactly "
 				    "the same members",

@@ -37,7 +37,8 @@ struct config_origin {
 struct config_group {
 	char *name;
 	int line; /* of its [group NAME] */
-	char *members;
+	char *members, *root; /* one of the two; see config_group_file */
+	uint64_t max_age_ms; /* of the root in the file `root` */
 	uint64_t requests, tunnels, bytes_up, bytes_down;
 	struct rate rate;
 	/* Where these are not set, those of [egress] stand. */
@@ -131,6 +132,14 @@ enum status config_parse(struct config **config, struct findings *f,
  * Out:     *config, NULL only when the file can not be read. */
 void config_examine(struct config **config, struct findings *f,
     const char *path, const char *const *overrides, size_t n);
+
+/* The file that says who is in G: its members, or its root. NULL where the
+ * configuration names none, which is an error among its findings. */
+static inline const char *
+config_group_file(const struct config_group *g)
+{
+	return g->members != NULL ? g->members : g->root;
+}
 
 struct config *config_ref(struct config *c);
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/ip.h"
 #include "base/text.h"
@@ -252,9 +253,27 @@ check_group(const struct check *k, const struct config_group *g)
 	    ? g->ports.n > 0
 	    : k->c->egress.ports.n > 0;
 
-	if (g->members == NULL)
-		findings_add(k->f, FINDING_ERROR, where, "set members = FILE",
+	if (config_group_file(g) == NULL)
+		findings_add(k->f, FINDING_ERROR, where,
+		    "set members = FILE, or root = FILE for a group on a chain",
 		    "[group %s] has no members", g->name);
+	else if (g->members != NULL && g->root != NULL)
+		findings_add(k->f, FINDING_ERROR,
+		    config_place(k->c, g, "group", "root"),
+		    "keep members or root",
+		    "[group %s] has both members and root", g->name);
+	if (g->members != NULL && strncasecmp(g->members, "https://", 8) == 0)
+		findings_add(k->f, FINDING_ERROR,
+		    config_place(k->c, g, "group", "members"),
+		    "let postern group follow keep a file up to date from "
+		    "there, and name that file",
+		    "[group %s] names a URL: a gateway fetches nothing",
+		    g->name);
+	if (g->root == NULL && config_is_set(k->c, g, "group", "max_age"))
+		findings_add(k->f, FINDING_WARNING,
+		    config_place(k->c, g, "group", "max_age"),
+		    "take it out: a member file is good as long as it is there",
+		    "max_age is for root");
 	if (!config_is_set(k->c, g, "group", "requests"))
 		findings_add(k->f, FINDING_ERROR, where,
 		    "set requests = N, or unlimited",
@@ -286,12 +305,14 @@ check_groups(const struct check *k)
 	for (size_t i = 0; i < c->groups_n; i++) {
 		const struct config_group *g = &c->groups[i];
 		check_group(k, g);
-		for (size_t j = 0; j < i && g->members != NULL; j++) {
-			if (c->groups[j].members == NULL ||
-			    strcmp(g->members, c->groups[j].members) != 0)
+		const char *file = config_group_file(g);
+		for (size_t j = 0; j < i && file != NULL; j++) {
+			const char *other = config_group_file(&c->groups[j]);
+			if (other == NULL || strcmp(file, other) != 0)
 				continue;
 			findings_add(k->f, FINDING_ERROR,
-			    config_place(c, g, "group", "members"),
+			    config_place(c, g, "group",
+				g->members != NULL ? "members" : "root"),
 			    "give each group its own file",
 			    "[group %s] and [group %s] have the same members: "
 			    "the root could not say which group a proof means",

@@ -214,10 +214,15 @@ read_members(struct gateway *g, struct findings *f)
 		char why[ROLL_FAULT_MAX];
 		if (seat == NULL || seat->fault.status == ST_OK)
 			continue;
-		findings_add(f, FINDING_ERROR, (struct place){seat->path, 0},
-		    "mend the file, see `postern group`", "%s",
-		    roll_fault_text(why, &seat->fault));
-		st = ST_BAD_VALUE;
+		/* A root that is too old is followed up while we run. */
+		bool old = seat->fault.status == ST_LIFETIME;
+		findings_add(f, old ? FINDING_WARNING : FINDING_ERROR,
+		    (struct place){seat->path, 0},
+		    old ? "nobody of this group passes until it is newer"
+			: "mend the file, see `postern group`",
+		    "%s", roll_fault_text(why, &seat->fault));
+		if (!old)
+			st = ST_BAD_VALUE;
 	}
 	return st;
 }

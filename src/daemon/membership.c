@@ -16,6 +16,8 @@
 struct staged {
 	struct membership *membership;
 	char *name, *path;
+	enum roll_kind kind;
+	uint64_t max_age;
 	struct roll_job *job;
 	struct roll_result result;
 };
@@ -53,6 +55,32 @@ now_mono(const struct membership *m)
 
 /* --- rolls in force --- */
 
+/* Whether R may be in force at SEAT. */
+static bool
+is_good(const struct seat *seat, const struct roll *r)
+{
+	return seat->kind == ROLL_MEMBERS ||
+	    roll_time_is_good(r->time, seat->max_age,
+		(uint64_t)loop_wall(seat->membership->loop));
+}
+
+static void
+replace_roll(struct seat *seat, struct roll *r)
+{
+	roll_ref(r);
+	roll_unref(&seat->roll);
+	seat->roll = r;
+}
+
+/* The root of seat NUMBER is too old: nobody passes by it, nor by one before
+ * it, which is older still. */
+static void
+expire(struct membership *m, uint16_t number)
+{
+	roots_drop_group(m->roots, number);
+	m->seats[number].fault = (struct roll_fault){.status = ST_LIFETIME};
+}
+
 /* Make R the roll of seat NUMBER. */
 static void
 put_in_force(struct membership *m, uint16_t number, struct roll *r)
@@ -65,18 +93,37 @@ put_in_force(struct membership *m, uint16_t number, struct roll *r)
 	};
 	enum status st = ST_OK;
 
+	if (!is_good(seat, r)) {
+		expire(m, number);
+		replace_roll(seat, r); /* the clock may be set */
+		return;
+	}
 	/* The root of nobody is no root that a proof could be for. */
 	memcpy(root.root, r->root.root, sizeof(root.root));
 	if (r->root.size == 0)
 		roots_drop_group(m->roots, number);
 	else
 		st = roots_set(m->roots, &root, now_mono(m));
-	if (st != ST_OK) {
+	if (st == ST_OK)
+		replace_roll(seat, r);
+	else
 		seat->fault = (struct roll_fault){.status = st};
+}
+
+/* Look whether the root in force at seat NUMBER has become too old, or good
+ * again because the clock was set. */
+static void
+look_at_time(struct membership *m, uint16_t number)
+{
+	struct seat *seat = &m->seats[number];
+	bool expired = seat->fault.status == ST_LIFETIME;
+	struct roll *r = seat->roll;
+
+	if (r == NULL || is_good(seat, r) == !expired)
 		return;
-	}
-	roll_unref(&seat->roll);
-	seat->roll = roll_ref(r);
+	seat->fault = (struct roll_fault){0};
+	put_in_force(m, number, r);
+	m->ops->changed(m->ctx, number);
 }
 
 /* Take what came of reading the seat's file. RESULT's roll is consumed. */
@@ -96,6 +143,16 @@ take_result(struct membership *m, uint16_t number, struct roll_result *result)
 
 static void start_reading(struct membership *m, uint16_t number);
 
+/* Whether RESULT says of a root what SEAT knows, only of a later time: that
+ * comes every minute, and is no news. */
+static bool
+is_renewal(const struct seat *seat, const struct roll_result *result)
+{
+	return seat->kind == ROLL_ROOT && seat->fault.status == ST_OK &&
+	    seat->roll != NULL && result->roll != NULL &&
+	    memcmp(seat->roll->root.root, result->roll->root.root, 32) == 0;
+}
+
 static void
 file_read(void *ctx, const struct roll_result *r)
 {
@@ -103,6 +160,7 @@ file_read(void *ctx, const struct roll_result *r)
 	struct membership *m = seat->membership;
 	uint16_t number = (uint16_t)(seat - m->seats);
 	struct roll_result result = *r;
+	bool same;
 
 	seat->job = NULL;
 	if (seat->stale) {
@@ -110,8 +168,10 @@ file_read(void *ctx, const struct roll_result *r)
 		start_reading(m, number);
 		return;
 	}
+	same = is_renewal(seat, &result);
 	take_result(m, number, &result);
-	m->ops->changed(m->ctx, number);
+	if (!same || seat->fault.status != ST_OK)
+		m->ops->changed(m->ctx, number);
 }
 
 static void
@@ -121,8 +181,8 @@ start_reading(struct membership *m, uint16_t number)
 
 	seat->stale = seat->job != NULL;
 	if (!seat->stale &&
-	    roll_read(m->shop, &seat->job, seat->path, file_read, seat) !=
-		ST_OK)
+	    roll_read(m->shop, &seat->job, seat->path, seat->kind, file_read,
+		seat) != ST_OK)
 		seat->seen = (struct stat){0}; /* the next poll tries again */
 }
 
@@ -145,7 +205,10 @@ void
 membership_poll(struct membership *m)
 {
 	for (uint16_t i = 0; i < ROOT_GROUPS_MAX; i++) {
-		if (m->seats[i].taken && has_changed(&m->seats[i]))
+		if (!m->seats[i].taken)
+			continue;
+		look_at_time(m, i);
+		if (has_changed(&m->seats[i]))
 			start_reading(m, i);
 	}
 }
@@ -275,8 +338,11 @@ membership_stage(struct membership *m, const struct config *c)
 		struct staged *s = &m->staged[m->staged_n++];
 		s->membership = m;
 		s->name = memory_copy(c->groups[i].name);
-		s->path = memory_copy(c->groups[i].members);
-		st = roll_read(m->shop, &s->job, s->path, staged_read, s);
+		s->path = memory_copy(config_group_file(&c->groups[i]));
+		s->kind = c->groups[i].root != NULL ? ROLL_ROOT : ROLL_MEMBERS;
+		s->max_age = c->groups[i].max_age_ms;
+		st = roll_read(
+		    m->shop, &s->job, s->path, s->kind, staged_read, s);
 	}
 	if (st != ST_OK)
 		drop_stage(m);
@@ -359,6 +425,8 @@ membership_commit(struct membership *m)
 		seat->stale = false;
 		free(seat->path);
 		seat->path = memory_copy(s->path);
+		seat->kind = s->kind;
+		seat->max_age = s->max_age;
 		take_result(m, number, &s->result);
 	}
 	drop_stage(m);

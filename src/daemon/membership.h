@@ -9,6 +9,10 @@
  * file systems), and at a reload. A broken file leaves the group as it was:
  * nobody gets in by it and nobody is thrown out by it.
  *
+ * Of a group whose file has only a root, that root is in force as long as its
+ * time is good (group.max_age): then nobody of the group passes, until the
+ * file says something newer.
+ *
  * A reload has two halves, so that configuration and members change in one
  * step: membership_stage reads the files of a new configuration while the old
  * one works on, and membership_commit puts everything in force.
@@ -30,6 +34,8 @@
 struct seat {
 	bool taken;
 	char *name, *path;
+	enum roll_kind kind;
+	uint64_t max_age; /* ms; of a root */
 	struct roll *roll; /* in force; NULL: none yet, so nobody passes */
 	struct roll_fault fault; /* of the file as it is now */
 
@@ -72,7 +78,8 @@ membership_staged_fault(const struct membership *m, const char *name);
  * gone lose theirs and their roots, rolls that are right become current. */
 void membership_commit(struct membership *m);
 
-/* Look whether files have changed without inotify saying so. */
+/* Look whether files have changed without inotify saying so, and whether roots
+ * have grown too old. */
 void membership_poll(struct membership *m);
 
 /* Seat NUMBER, or NULL when it is not taken. */

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "net/pool.h"
+#include "semaphore/root_file.h"
 
 /* Bytes of a file that are read in one round of the loop. */
 #define SLICE ((size_t)1 << 20)
@@ -37,12 +38,21 @@ struct roll_job {
 	void *ctx;
 	struct task task;
 	char *path;
+	enum roll_kind kind;
 	int fd;
 	unsigned tries;
 	char *text;
 	size_t len;
 	struct roll_result result;
 };
+
+bool
+roll_time_is_good(uint64_t time, uint64_t max_age, uint64_t wall)
+{
+	uint64_t now = wall / 1000, age = max_age / 1000;
+
+	return time <= now ? now - time <= age : time - now <= age;
+}
 
 struct roll *
 roll_ref(struct roll *r)
@@ -79,6 +89,10 @@ roll_fault_text(char out[static ROLL_FAULT_MAX], const struct roll_fault *f)
 	else if (f->status == ST_PERMISSION)
 		snprintf(
 		    out, ROLL_FAULT_MAX, "anyone may write to it: chmod o-w");
+	else if (f->status == ST_LIFETIME)
+		snprintf(out, ROLL_FAULT_MAX,
+		    "its time is too long ago (group.max_age) or yet to come: "
+		    "does postern group follow run, and what does it say?");
 	else if (f->status == ST_DUPLICATE && f->where.line == 0)
 		snprintf(out, ROLL_FAULT_MAX,
 		    "another group has exactly these members");
@@ -106,21 +120,43 @@ write_list(struct roll *r, const struct members *m)
 	return document_new(&r->list, &b, "text/plain", LIST_MAX_AGE);
 }
 
-/* Make J's text a roll. Pure. */
-static void
-build(struct roll_job *j)
+static enum status
+build_members(struct roll *r, struct members_fault *fault, span_t text)
 {
-	struct members m = {0};
-	struct roll *r = calloc(1, sizeof(*r));
-	enum status st = r == NULL
-	    ? ST_NO_MEMORY
-	    : members_parse(&m, j->text, j->len, &j->result.fault.where);
+	struct members m;
+	enum status st = members_parse(&m, text.ptr, text.len, fault);
 
 	if (st == ST_OK)
 		st = group_root_of(&r->root, m.list, m.n, NULL);
 	if (st == ST_OK)
 		st = write_list(r, &m);
 	members_clear(&m);
+	return st;
+}
+
+static enum status
+build_root(struct roll *r, struct members_fault *fault, span_t text)
+{
+	struct root_file file;
+	enum status st = root_file_parse(&file, fault, text);
+
+	r->root = file.root;
+	r->time = file.time;
+	return st;
+}
+
+/* Make J's text a roll. Pure. */
+static void
+build(struct roll_job *j)
+{
+	struct roll *r = calloc(1, sizeof(*r));
+	struct members_fault *fault = &j->result.fault.where;
+	span_t text = span_of(j->text, j->len);
+	enum status st = ST_NO_MEMORY;
+
+	if (r != NULL)
+		st = j->kind == ROLL_ROOT ? build_root(r, fault, text)
+					  : build_members(r, fault, text);
 	j->result.fault.status = st;
 	if (st == ST_OK) {
 		r->refs = 1;
@@ -289,7 +325,7 @@ step(struct task *t)
 
 enum status
 roll_read(struct roll_shop *shop, struct roll_job **job, const char *path,
-    roll_done_fn *done, void *ctx)
+    enum roll_kind kind, roll_done_fn *done, void *ctx)
 {
 	struct roll_job *j = calloc(1, sizeof(*j));
 
@@ -299,6 +335,7 @@ roll_read(struct roll_shop *shop, struct roll_job **job, const char *path,
 		return ST_NO_MEMORY;
 	}
 	j->shop = shop;
+	j->kind = kind;
 	j->done = done;
 	j->ctx = ctx;
 	j->fd = -1;

@@ -1,4 +1,6 @@
-/* daemon/roll.h: a group's members as a file had them at one moment.
+/* daemon/roll.h: a group's members as a file had them at one moment; or only
+ * their root, where nobody knows more (a group on a chain, see
+ * semaphore/root_file.h).
  *
  * A roll is immutable and counted, like a configuration: the root goes into
  * the gate's set, the text is what /.well-known/postern/members sends, maybe
@@ -26,8 +28,16 @@
 struct roll {
 	unsigned refs;
 	struct group_root root;
-	struct document *list; /* a decimal and a newline for each member */
+	struct document *list; /* a decimal and a newline for each member; NULL
+				* for a root alone */
+	uint64_t time; /* a root's, in seconds since 1970; else 0 */
 };
+
+enum roll_kind { ROLL_MEMBERS, ROLL_ROOT };
+
+/* Whether a root of TIME (s) may be taken at WALL (ms): it is not older than
+ * MAX_AGE (ms) and not from the future, where it would stay good for long. */
+bool roll_time_is_good(uint64_t time, uint64_t max_age, uint64_t wall);
 
 struct roll *roll_ref(struct roll *r);
 
@@ -37,8 +47,9 @@ void roll_unref(struct roll **r);
 /* Why a file is no roll; status ST_OK: it is one. */
 struct roll_fault {
 	enum status status; /* ST_SYS with an errno; ST_PERMISSION; ST_DUPLICATE
-			     * without a line: another group's members; as
-			     * members_parse */
+			     * without a line: another group's members;
+			     * ST_LIFETIME: a root that is too old; as
+			     * members_parse, root_file_parse */
 	int error;
 	struct members_fault where;
 };
@@ -71,11 +82,12 @@ void roll_shop_free(struct roll_shop **shop);
 
 struct roll_job;
 
-/* Begin to read PATH.
+/* Begin to read PATH, a file of KIND.
  * Out:     *job, until DONE is called or roll_forget.
  * Returns: ST_OK; ST_NO_MEMORY. */
-enum status roll_read(struct roll_shop *shop, struct roll_job **job,
-    const char *path, roll_done_fn *done, void *ctx) WARN_UNUSED;
+enum status
+roll_read(struct roll_shop *shop, struct roll_job **job, const char *path,
+    enum roll_kind kind, roll_done_fn *done, void *ctx) WARN_UNUSED;
 
 /* DONE shall not be called (NULL: nothing); *job is NULL afterwards. */
 void roll_forget(struct roll_job **job);

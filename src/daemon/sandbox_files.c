@@ -107,8 +107,8 @@ each_read(const struct config *c, path_fn *fn, void *ctx)
 	enum status st = each_folder_of(c->path, READ_FOLDER, fn, ctx, true);
 
 	for (size_t i = 0; i < c->groups_n && st == ST_OK; i++)
-		st = each_folder_of(
-		    c->groups[i].members, READ_FOLDER, fn, ctx, true);
+		st = each_folder_of(config_group_file(&c->groups[i]),
+		    READ_FOLDER, fn, ctx, true);
 	for (size_t i = 0; i < c->gateway.keys.n && st == ST_OK; i++)
 		st = each_folder_of(
 		    strchr(c->gateway.keys.items[i].text, ':') + 1, READ_FOLDER,

@@ -237,7 +237,7 @@ find_members(struct gateway *g, struct document **d, span_t name)
 {
 	const struct roll *roll = find_roll(g, name);
 
-	if (roll == NULL)
+	if (roll == NULL || roll->list == NULL)
 		return ST_HTTP_PATH;
 	*d = document_ref(roll->list);
 	return ST_OK;

@@ -50,19 +50,6 @@ members_fault_text(
 	return out;
 }
 
-/* Take a line, without its end, off the front of REST. */
-static span_t
-take_line(span_t *rest)
-{
-	const uint8_t *end = memchr(rest->ptr, '\n', rest->len);
-	size_t len = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
-	size_t used = len + (end != NULL);
-	span_t line = span_of(rest->ptr, len);
-
-	*rest = span_of(rest->ptr + used, rest->len - used);
-	return line;
-}
-
 static bool
 is_blank(uint8_t c)
 {
@@ -146,7 +133,7 @@ parse_lines(
     struct members *m, struct seen *seen, span_t rest, struct members_fault *f)
 {
 	for (f->line = 1; rest.len != 0; f->line++) {
-		span_t text = content(take_line(&rest));
+		span_t text = content(span_take_line(&rest));
 		if (text.len == 0)
 			continue;
 		enum status st = commitment_parse(
@@ -231,7 +218,7 @@ members_text_remove(char **out, size_t *out_len, const void *text, size_t len,
 		return ST_NO_MEMORY;
 	for (size_t line = 1; rest.len != 0; line++) {
 		const uint8_t *from = rest.ptr;
-		take_line(&rest);
+		span_take_line(&rest);
 		if (next < n && lines[next] == line) {
 			next++;
 			continue;

@@ -239,19 +239,19 @@ def test_members_from_outside_of_the_walls():
         equal(g.stop(), 0)
 
 
-def test_the_unit_is_hardened():
+def test_the_units_are_hardened():
     if not shutil.which("systemd-analyze"):
         print("no systemd-analyze on this machine")
         return
-    run = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--no-pager",
-         "--threshold=15", str(TOP / "conf/postern.service")],
-        capture_output=True, text=True, timeout=60)
-    check(run.returncode == 0, run.stdout + run.stderr)
-    said = re.search(r"exposure level for postern.service: ([0-9.]+)",
-                     run.stdout)
-    check(said and float(said[1]) <= 1.5, run.stdout)
-    check("Unknown" not in run.stderr, run.stderr)
+    for unit in ("postern.service", "postern-follow@.service"):
+        run = subprocess.run(
+            ["systemd-analyze", "security", "--offline=true", "--no-pager",
+             "--threshold=15", str(TOP / "conf" / unit)],
+            capture_output=True, text=True, timeout=60)
+        check(run.returncode == 0, run.stdout + run.stderr)
+        said = re.search(r"exposure level for \S+: ([0-9.]+)", run.stdout)
+        check(said and float(said[1]) <= 1.5, run.stdout)
+        check("Unknown" not in run.stderr, run.stderr)
 
 
 def test_the_init_script():
