@@ -55,9 +55,12 @@ host_of(char out[static 256], span_t authority)
 	return true;
 }
 
-/* Begin TLS with the target. */
+/* Begin TLS with the target, whose way the gate's HEAD has opened. In TLS the
+ * client speaks first, so a target that has said something fails as one that
+ * says it later does.
+ * Returns: ST_OK; ST_CORRUPT (it has); ST_NO_MEMORY; ST_INTERNAL. */
 static enum status
-begin_tls(struct exchange *x)
+begin_tls(struct exchange *x, size_t head)
 {
 	SSL *ssl = SSL_new(x->exit->tls);
 	char host[256];
@@ -80,7 +83,7 @@ begin_tls(struct exchange *x)
 	SSL_set_connect_state(ssl);
 	x->wire.ssl = ssl;
 	x->state = HANDSHAKE;
-	return ST_OK;
+	return head == x->head_len ? ST_OK : ST_CORRUPT;
 }
 
 /* The gate has said something.
@@ -95,9 +98,7 @@ read_gate(struct exchange *x)
 	for (;;) {
 		if ((head = head_end(x)) != 0) {
 			if (memcmp(x->head, "HTTP/1.1 200", 12) == 0)
-				/* Nothing else comes before we speak. */
-				return head == x->head_len ? begin_tls(x)
-							   : ST_CORRUPT;
+				return begin_tls(x, head);
 			all = head + content_length(x, head);
 			if (all > sizeof(x->head))
 				return ST_CORRUPT;
