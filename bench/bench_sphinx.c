@@ -216,8 +216,28 @@ run_filter_batch(void *ctx)
 	return good;
 }
 
+/* The floor: one load from a random line of a table of this size, whose
+ * address depends on the load before it. */
+struct load_setting {
+	const uint64_t *memory;
+	uint64_t lines, state;
+};
+
+static bool
+run_load(void *ctx)
+{
+	__extension__ typedef unsigned __int128 u128;
+	struct load_setting *t = ctx;
+	uint64_t x = t->state * UINT64_C(6364136223846793005) + 1;
+
+	/* A fingerprint has 64 random bits: any of them makes the next address
+	 * wait for this one. */
+	t->state = x ^ t->memory[(uint64_t)((u128)x * t->lines >> 64) * 8];
+	return true;
+}
+
 static void
-bench_filter(const struct bench *b, struct bench_result r[2])
+bench_filter(const struct bench *b, struct bench_result r[3])
 {
 	struct filter_setting f = {.next = 0};
 	/* Room for what is inserted while timing, and whole huge pages. */
@@ -227,9 +247,10 @@ bench_filter(const struct bench *b, struct bench_result r[2])
 	uint8_t key[16];
 	void *memory;
 
-	memset(r, 0, 2 * sizeof(*r));
+	memset(r, 0, 3 * sizeof(*r));
 	if (!bench_wants(b, "sphinx/filter") &&
-	    !bench_wants(b, "sphinx/filter8"))
+	    !bench_wants(b, "sphinx/filter8") &&
+	    !bench_wants(b, "sphinx/filter-floor"))
 		return;
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -252,6 +273,14 @@ bench_filter(const struct bench *b, struct bench_result r[2])
 	spec.repeat = 13;
 	spec.batch = BATCH;
 	bench_run(b, &spec, &r[1]);
+	struct load_setting load = {memory, size / 64, 1};
+	spec = (struct bench_spec){.name = "sphinx/filter-floor",
+	    .run = run_load,
+	    .ctx = &load,
+	    .samples = SAMPLES,
+	    .warmup = WARMUP,
+	    .repeat = 100};
+	bench_run(b, &spec, &r[2]);
 	munmap(memory, size);
 }
 
@@ -369,7 +398,7 @@ row(const char *name, const char *seed, const struct bench_result *stream,
 static void
 print_table(const struct figures *stream, const struct figures *wide,
     const struct bench_result *decode, const struct bench_result *tag,
-    const struct bench_result filter[2])
+    const struct bench_result filter[3])
 {
 	static const struct bench_result none;
 
@@ -391,6 +420,7 @@ print_table(const struct figures *stream, const struct figures *wide,
 	row("process, in batches of 8, each", "", &stream->hop_batch,
 	    &wide->hop_batch);
 	row("replay filter, batches of 8, each", "", &filter[1], &none);
+	row("... floor: one load of such a table", "", &filter[2], &none);
 }
 
 int
@@ -398,7 +428,7 @@ main(int argc, char **argv)
 {
 	struct bench b;
 	struct figures stream, wide;
-	struct bench_result decode, tag, filter[2];
+	struct bench_result decode, tag, filter[3];
 	struct setting *t = setting_new(SPHINX_STREAM);
 
 	bench_begin(&b, argc, argv);

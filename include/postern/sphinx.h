@@ -262,7 +262,7 @@ enum status sphinx_surb_open(struct sphinx *s, const uint8_t **reply,
  * never evicts: when it is full it refuses. A packet that is no replay is
  * taken for one with probability below 2^-58.
  *
- * Memory is the caller's; about 10.7 bytes a tag. */
+ * Memory is the caller's; about 12.8 bytes a tag. */
 struct sphinx_replay {
 	uint64_t *slots; /* 8 a bucket; zero is free */
 	uint64_t buckets, count, capacity;

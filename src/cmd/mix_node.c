@@ -76,7 +76,7 @@ static const struct cli_option options[OPTIONS + 1] = {
 	"packets in memory, 32 KiB each; beyond, the oldest goes (default: "
 	"2048)"},
     [TAGS] = {"tags", 0, "N",
-	"packets a key can open, 11 bytes each (default: 4000000)"},
+	"packets a key can open, 13 bytes each (default: 4000000)"},
     [LOOPS] = {"loops", 0, "RATE",
 	"send so many loops a second, as cover and to watch the others "
 	"(default: 0)"},
