@@ -14,6 +14,7 @@
 #include "cmd/mix.h"
 #include "cmd/mix_metrics.h"
 #include "daemon/log.h"
+#include "daemon/sandbox.h"
 #include "mix/key_file.h"
 #include "store/file.h"
 
@@ -44,6 +45,7 @@ enum option {
 	INBOX,
 	INBOX_ADDRESS,
 	METRICS,
+	NO_SANDBOX,
 	OPTIONS
 };
 
@@ -87,6 +89,8 @@ static const struct cli_option options[OPTIONS + 1] = {
     [INBOX_ADDRESS] = {"inbox-address", 0, "ADDR",
 	"... as nodes reach it, if that is another address"},
     [METRICS] = {"metrics", 0, "ADDR", "serve /metrics and /healthz there"},
+    [NO_SANDBOX] = {"no-sandbox", 0, NULL,
+	"run without walls around it (as `postern run` has them)"},
     [OPTIONS] = {NULL, 0, NULL, NULL},
 };
 
@@ -107,6 +111,7 @@ struct runner {
 	struct deadline check, drain;
 	uint64_t drain_until; /* ms; 0: not draining */
 	struct trap term, interrupt, hangup;
+	struct sandbox sandbox;
 	struct timespec changed; /* of the registry that is in force */
 	enum sphinx_suite suite;
 	endpoint_t address;
@@ -382,6 +387,49 @@ read_config(struct mix_node_config *c, struct destinations *d, struct runner *r)
 
 /* --- running -------------------------------------------------------------- */
 
+/* --- walls ---------------------------------------------------------------- */
+
+static bool
+wall_failed(const struct runner *r, enum wall wall)
+{
+	cli_error(r->name,
+	    "the wall \"%s\" can not be raised: %s (--no-sandbox goes on "
+	    "without walls)",
+	    wall_name(wall), strerror(errno));
+	return false;
+}
+
+/* Before the first thread: they take with them what their maker has. */
+static bool
+enter_walls(struct runner *r)
+{
+	const struct sandbox_service what = {.read = r->values[REGISTRY],
+	    .write = r->values[ANNOUNCE],
+	    .folder = r->values[STATE]};
+	enum wall wall;
+
+	if (r->values[NO_SANDBOX] != NULL)
+		return true;
+	return sandbox_enter_service(&r->sandbox, &wall, &what) == ST_OK ||
+	    wall_failed(r, wall);
+}
+
+/* When all threads run and all sockets listen. */
+static bool
+seal_walls(struct runner *r)
+{
+	char list[SANDBOX_LIST_MAX];
+	enum wall wall;
+
+	if (r->values[NO_SANDBOX] != NULL)
+		return true;
+	if (sandbox_seal_service(&r->sandbox, &wall) != ST_OK)
+		return wall_failed(r, wall);
+	sandbox_list(list, &r->sandbox);
+	LOG(EV_WALLS, log_words(KEY_WHAT, list));
+	return true;
+}
+
 static bool
 start(struct runner *r, const struct mix_node_config *c)
 {
@@ -436,6 +484,8 @@ run(struct runner *r)
 		cli_error(r->name, "%s", strerror(errno));
 		return CLI_ERROR;
 	}
+	if (!seal_walls(r))
+		return CLI_ERROR;
 	announce(r);
 	deadline_start(r->loop, &r->check, CHECK_MS);
 	LOG(EV_MIX_READY, log_words(KEY_VERSION, POSTERN_VERSION));
@@ -474,7 +524,7 @@ cmd_mix_node(int argc, char **argv)
 		limit.rlim_cur = limit.rlim_max;
 		(void)!setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	if (read_config(&c, &d, &r) && start(&r, &c))
+	if (read_config(&c, &d, &r) && enter_walls(&r) && start(&r, &c))
 		code = run(&r);
 	wipe(&c.keys.identity, sizeof(c.keys.identity));
 	mix_metrics_free(&r.metrics);

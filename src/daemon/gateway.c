@@ -285,14 +285,9 @@ open_listeners(struct gateway *g, struct findings *f)
 static void
 log_walls(const struct gateway *g)
 {
-	char list[96] = "";
+	char list[SANDBOX_LIST_MAX];
 
-	for (unsigned i = 0; i < WALL_COUNT; i++) {
-		size_t len = strlen(list);
-		if (g->sandbox.stands[i])
-			snprintf(list + len, sizeof(list) - len, "%s%s",
-			    len > 0 ? " " : "", wall_name((enum wall)i));
-	}
+	sandbox_list(list, &g->sandbox);
 	LOG(EV_WALLS, log_words(KEY_WHAT, list));
 }
 

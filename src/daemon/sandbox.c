@@ -1,6 +1,7 @@
 #include "daemon/sandbox.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -120,26 +121,30 @@ memory_possible(void)
 }
 
 /* These two cost nobody anything: they stand in every build, whatever is
- * configured. */
+ * configured.
+ * Out: *wall, the one that failed; so below. */
 static enum status
-give_up(struct sandbox *s, const struct config *c, struct findings *f)
+give_up(struct sandbox *s, enum wall *wall)
 {
 	const struct rlimit none = {0, 0};
 
+	*wall = WALL_PRIVILEGES;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0)
-		return failed(WALL_PRIVILEGES, c, f);
+		return ST_PERMISSION;
 	s->stands[WALL_PRIVILEGES] = true;
+	*wall = WALL_DUMPS;
 	if (setrlimit(RLIMIT_CORE, &none) != 0)
-		return failed(WALL_DUMPS, c, f);
+		return ST_PERMISSION;
 	s->stands[WALL_DUMPS] = true;
 	return ST_OK;
 }
 
 static enum status
-enclose(struct sandbox *s, const struct config *c, struct findings *f)
+enclose(struct sandbox *s, enum wall *wall)
 {
+	*wall = WALL_TRACING;
 	if (prctl(PR_SET_DUMPABLE, 0UL, 0UL, 0UL, 0UL) != 0)
-		return failed(WALL_TRACING, c, f);
+		return ST_PERMISSION;
 	s->stands[WALL_TRACING] = true;
 	/* Where the kernel has none, the calls are filtered (sandbox_seal). */
 	if (prctl(PR_SET_MDWE, (unsigned long)PR_MDWE_REFUSE_EXEC_GAIN, 0UL,
@@ -148,16 +153,29 @@ enclose(struct sandbox *s, const struct config *c, struct findings *f)
 	return ST_OK;
 }
 
+static enum status
+seal(struct sandbox *s, enum wall *wall, enum sandbox_role role)
+{
+	*wall = WALL_CALLS;
+	if (sandbox_calls_restrict(role) != ST_OK)
+		return ST_PERMISSION;
+	s->stands[WALL_CALLS] = true;
+	s->stands[WALL_MEMORY] = true;
+	return ST_OK;
+}
+
 enum status
 sandbox_enter(struct sandbox *s, const struct config *c, struct findings *f)
 {
+	enum wall wall;
+
 	*s = (struct sandbox){0};
-	if (give_up(s, c, f) != ST_OK)
-		return ST_PERMISSION;
+	if (give_up(s, &wall) != ST_OK)
+		return failed(wall, c, f);
 	if (!wanted(c))
 		return ST_OK;
-	if (enclose(s, c, f) != ST_OK)
-		return ST_PERMISSION;
+	if (enclose(s, &wall) != ST_OK)
+		return failed(wall, c, f);
 	set_limits(s, c);
 	if (!sandbox_files_possible()) {
 		lacking(WALL_FILES, "Landlock", c, f);
@@ -172,14 +190,58 @@ sandbox_enter(struct sandbox *s, const struct config *c, struct findings *f)
 enum status
 sandbox_seal(struct sandbox *s, const struct config *c, struct findings *f)
 {
+	enum wall wall;
+
 	if (!wanted(c))
 		return ST_OK;
 	/* This one is no luxury: without it there is no start. */
-	if (sandbox_calls_restrict() != ST_OK)
-		return failed(WALL_CALLS, c, f);
-	s->stands[WALL_CALLS] = true;
-	s->stands[WALL_MEMORY] = true;
+	if (seal(s, &wall, SANDBOX_GATEWAY) != ST_OK)
+		return failed(wall, c, f);
 	return ST_OK;
+}
+
+enum status
+sandbox_enter_service(
+    struct sandbox *s, enum wall *wall, const struct sandbox_service *what)
+{
+	enum status st;
+
+	*s = (struct sandbox){0};
+	st = give_up(s, wall);
+	if (st != ST_OK || !SANDBOX_BUILD)
+		return st;
+	st = enclose(s, wall);
+	if (st != ST_OK || !sandbox_files_possible())
+		return st;
+	*wall = WALL_FILES;
+	if (sandbox_files_restrict_service(what) != ST_OK)
+		return ST_PERMISSION;
+	s->stands[WALL_FILES] = true;
+	return ST_OK;
+}
+
+enum status
+sandbox_seal_service(struct sandbox *s, enum wall *wall)
+{
+	*wall = WALL_CALLS;
+	return SANDBOX_BUILD && sandbox_calls_possible()
+	    ? seal(s, wall, SANDBOX_SERVICE)
+	    : ST_OK;
+}
+
+void
+sandbox_list(char out[static SANDBOX_LIST_MAX], const struct sandbox *s)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (unsigned i = 0; i < WALL_COUNT; i++) {
+		if (!s->stands[i])
+			continue;
+		snprintf(out + len, SANDBOX_LIST_MAX - len, "%s%s",
+		    len > 0 ? " " : "", names[i]);
+		len = strlen(out);
+	}
 }
 
 /* --- asking --- */

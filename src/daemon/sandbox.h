@@ -69,6 +69,27 @@ enum status sandbox_enter(
 enum status sandbox_seal(
     struct sandbox *s, const struct config *c, struct findings *f) WARN_UNUSED;
 
+/* What a service other than the gateway uses once it is up: names of files,
+ * NULL for none. */
+struct sandbox_service {
+	const char *read; /* a file that is read again */
+	const char *write; /* ... that is written anew */
+	const char *folder; /* in which files come and go */
+};
+
+/* As sandbox_enter and sandbox_seal, for a service with these files (and no
+ * limits). A wall that the kernel lacks is left out.
+ * Out:     *s, what stands; *wall, the one that failed.
+ * Returns: ST_OK; ST_PERMISSION (errno): *wall can not be raised. */
+enum status sandbox_enter_service(struct sandbox *s, enum wall *wall,
+    const struct sandbox_service *what) WARN_UNUSED;
+enum status
+sandbox_seal_service(struct sandbox *s, enum wall *wall) WARN_UNUSED;
+
+/* "privileges dumps ...": what stands, into OUT. */
+#define SANDBOX_LIST_MAX 64
+void sandbox_list(char out[static SANDBOX_LIST_MAX], const struct sandbox *s);
+
 /* Add findings of which walls a gateway with C would lack on this machine. */
 void sandbox_check(const struct config *c, struct findings *f);
 

@@ -134,6 +134,14 @@ static const int plain[] = {
     CALL(uname),
 };
 
+/* With any arguments, in a service (enum sandbox_role). */
+static const int of_service[] = {
+    CALL(fchmod),
+    CALL(fchown),
+    CALL(link),
+    CALL(linkat),
+};
+
 /* With the arguments that the functions below give. */
 static const int looked_at[] = {
     CALL(fcntl),
@@ -273,7 +281,7 @@ process_rules(scmp_filter_ctx x)
 /* --- the two filters --- */
 
 static int
-common_rules(scmp_filter_ctx x)
+common_rules(scmp_filter_ctx x, enum sandbox_role role)
 {
 	int rc =
 	    seccomp_attr_set(x, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -287,16 +295,18 @@ common_rules(scmp_filter_ctx x)
 		rc = seccomp_attr_set(x, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (rc == 0)
 		rc = list_rules(x, plain, LENGTH(plain));
+	if (rc == 0 && role == SANDBOX_SERVICE)
+		rc = list_rules(x, of_service, LENGTH(of_service));
 	return rc;
 }
 
 static int
-argument_rules(scmp_filter_ctx x)
+argument_rules(scmp_filter_ctx x, enum sandbox_role role)
 {
 	/* For the other filter, which is put up behind this one and has no
 	 * such rule. */
 	static const int next[] = {CALL(seccomp)};
-	int rc = common_rules(x);
+	int rc = common_rules(x, role);
 
 	if (rc == 0)
 		rc = list_rules(x, next, LENGTH(next));
@@ -312,9 +322,9 @@ argument_rules(scmp_filter_ctx x)
 }
 
 static int
-name_rules(scmp_filter_ctx x)
+name_rules(scmp_filter_ctx x, enum sandbox_role role)
 {
-	int rc = common_rules(x);
+	int rc = common_rules(x, role);
 
 	return rc == 0 ? list_rules(x, looked_at, LENGTH(looked_at)) : rc;
 }
@@ -327,16 +337,16 @@ sandbox_calls_possible(void)
 }
 
 enum status
-sandbox_calls_restrict(void)
+sandbox_calls_restrict(enum sandbox_role role)
 {
 	scmp_filter_ctx names = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	scmp_filter_ctx arguments = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc = names == NULL || arguments == NULL ? -ENOMEM : 0;
 
 	if (rc == 0)
-		rc = name_rules(names);
+		rc = name_rules(names, role);
 	if (rc == 0)
-		rc = argument_rules(arguments);
+		rc = argument_rules(arguments, role);
 	if (rc == 0)
 		rc = seccomp_load(arguments);
 	if (rc == 0)

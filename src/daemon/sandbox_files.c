@@ -235,8 +235,40 @@ allow(void *ctx, const char *path, uint64_t rights)
 	return rc == 0 ? ST_OK : ST_SYS;
 }
 
-enum status
-sandbox_files_restrict(const struct config *c)
+/* What is to be reached: of a gateway, or else of a service. */
+struct subject {
+	const struct config *gateway;
+	const struct sandbox_service *service;
+};
+
+static enum status
+each_of_service(const struct sandbox_service *what, path_fn *fn, void *ctx)
+{
+	enum status st = ST_OK;
+
+	if (what->read != NULL)
+		st = each_folder_of(what->read, READ_FOLDER, fn, ctx, true);
+	if (st == ST_OK && what->write != NULL)
+		st = each_folder_of(what->write, WRITE_FOLDER, fn, ctx, true);
+	if (st == ST_OK && what->folder != NULL)
+		st = fn(ctx, what->folder, WRITE_FOLDER);
+	return st;
+}
+
+static enum status
+each_of(const struct subject *s, path_fn *fn, void *ctx)
+{
+	enum status st = each_of_system(fn, ctx);
+
+	if (st == ST_OK && s->gateway == NULL)
+		return each_of_service(s->service, fn, ctx);
+	if (st == ST_OK)
+		st = each_read(s->gateway, fn, ctx);
+	return st == ST_OK ? each_write(s->gateway, fn, ctx) : st;
+}
+
+static enum status
+restrict_to(const struct subject *s)
 {
 	size_t size;
 	struct ruleset all = everything(landlock_abi(), &size);
@@ -247,11 +279,7 @@ sandbox_files_restrict(const struct config *c)
 	o.ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
 	if (o.ruleset < 0)
 		return ST_SYS;
-	st = each_of_system(allow, &o);
-	if (st == ST_OK)
-		st = each_read(c, allow, &o);
-	if (st == ST_OK)
-		st = each_write(c, allow, &o);
+	st = each_of(s, allow, &o);
 	if (st == ST_OK &&
 	    syscall(SYS_landlock_restrict_self, o.ruleset, 0) != 0)
 		st = ST_SYS;
@@ -259,4 +287,16 @@ sandbox_files_restrict(const struct config *c)
 	close(o.ruleset);
 	errno = error;
 	return st;
+}
+
+enum status
+sandbox_files_restrict(const struct config *c)
+{
+	return restrict_to(&(struct subject){.gateway = c});
+}
+
+enum status
+sandbox_files_restrict_service(const struct sandbox_service *what)
+{
+	return restrict_to(&(struct subject){.service = what});
 }

@@ -16,8 +16,19 @@ bool sandbox_calls_possible(void);
  * Returns: ST_OK; ST_SYS, with errno. */
 enum status sandbox_files_restrict(const struct config *c) WARN_UNUSED;
 
-/* Let all threads make only the calls that the gateway makes.
+/* ... only WHAT's files. */
+enum status
+sandbox_files_restrict_service(const struct sandbox_service *what) WARN_UNUSED;
+
+/* Whose calls: a service makes new keys, with the modes and names of files
+ * that the gateway never changes. */
+enum sandbox_role {
+	SANDBOX_GATEWAY,
+	SANDBOX_SERVICE,
+};
+
+/* Let all threads make only the calls that ROLE makes.
  * Returns: ST_OK; ST_SYS, with errno. */
-enum status sandbox_calls_restrict(void) WARN_UNUSED;
+enum status sandbox_calls_restrict(enum sandbox_role role) WARN_UNUSED;
 
 #endif

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from lib import check, equal, folder, main, postern, wait_until
+from lib import WALLS, check, equal, folder, main, postern, wait_until
 from mixlib import Network, Node
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "diff"))
@@ -371,6 +371,18 @@ def test_registry_is_read_again():
         net.registry.write_text(good.replace('"stake"', '"steak"', 1))
         text = postern(*extra.args[1:], code=2)
         equal(text, "")
+
+
+def test_walls_around_a_node():
+    with contextlib.ExitStack() as stack:
+        net = Network(stack, options=lambda i: ["--no-sandbox"] if i == 2 else
+                      ["--state", stack.enter_context(folder())])
+        for node, privileges, calls in zip(net.nodes, "110",
+                                           "220" if WALLS else "000"):
+            text = pathlib.Path(f"/proc/{node.run.pid}/status").read_text()
+            check(f"NoNewPrivs:\t{privileges}\n" in text, text)
+            check(f"Seccomp:\t{calls}\n" in text, text)
+        equal(net.probe("--mean", 1)[0]["status"], "ok")
 
 
 def test_keys_turn():

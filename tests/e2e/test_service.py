@@ -13,12 +13,10 @@ import socket
 import subprocess
 import time
 
-from lib import (BIN, TOP, Gateway, Server, Vectors, check, echo, equal, folder,
-                 main, wait_until)
+from lib import (BIN, TOP, WALLS, Gateway, Server, Vectors, check, echo, equal,
+                 folder, main, wait_until)
 
 V = Vectors()
-# A build with a sanitizer has no walls that would be in its way.
-WALLS = not re.search("-(address|undefined|thread|memory)", str(BIN))
 
 
 def configuration(where, port, **more):
