@@ -152,13 +152,38 @@ print_commitment(const struct identity *id)
 	puts(text);
 }
 
+/* What is asked of a thread with a stack for secrets, and what came of it. */
+struct making {
+	struct identity *id;
+	const char *name, *const *values;
+	enum status st;
+};
+
+static void
+make_file(void *arg, size_t i)
+{
+	struct making *m = arg;
+	char text[IDENTITY_FILE_MAX];
+	size_t len = 0;
+	enum status st = make(m->id, m->name, m->values[NEW_FROM]);
+
+	(void)i;
+	if (st == ST_OK && m->values[NEW_PLAIN] != NULL)
+		identity_file_plain(text, &len, m->id);
+	else if (st == ST_OK)
+		st = encrypt(text, &len, m->id, m->name, m->values);
+	if (st == ST_OK)
+		st = write_file(m->name, m->values[NEW_OUTPUT], text, len);
+	wipe(text, sizeof(text));
+	m->st = st;
+}
+
 static int
 identity_new(int argc, char **argv)
 {
 	const char *values[NEW_OPTIONS], *name = argv[0];
-	char text[IDENTITY_FILE_MAX];
-	struct identity *id;
-	size_t len = 0;
+	struct making m = {.name = name, .values = values};
+	void *memory;
 	int args, code = cli_parse(&new_spec, argc, argv, values, &args);
 	enum status st;
 
@@ -174,25 +199,21 @@ identity_new(int argc, char **argv)
 		    ? CLI_OK
 		    : CLI_ERROR;
 	secrets_guard();
-	if (sodium_init() < 0 || (id = sodium_malloc(sizeof(*id))) == NULL) {
-		cli_error(name, "out of memory");
-		return CLI_ERROR;
-	}
-	st = make(id, name, values[NEW_FROM]);
-	if (st == ST_OK && values[NEW_PLAIN] != NULL)
-		identity_file_plain(text, &len, id);
-	else if (st == ST_OK)
-		st = encrypt(text, &len, id, name, values);
+	st = secrets_alloc(&memory, sizeof(*m.id));
+	m.id = memory;
 	if (st == ST_OK)
-		st = write_file(name, values[NEW_OUTPUT], text, len);
+		st = secrets_run(make_file, &m, 1);
+	if (st != ST_OK)
+		secrets_say(name, st);
+	else
+		st = m.st;
 	if (st == ST_OK) {
 		fprintf(stderr,
 		    "%s: wrote %s; send this line to the curator:\n", name,
 		    values[NEW_OUTPUT]);
-		print_commitment(id);
+		print_commitment(m.id);
 	}
-	wipe(text, sizeof(text));
-	identity_release(id);
+	identity_release(m.id);
 	return st == ST_OK ? CLI_OK : CLI_ERROR;
 }
 

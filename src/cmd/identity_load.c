@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include <sodium.h>
-
 #include "base/wipe.h"
 #include "cmd/cli.h"
 #include "cmd/passphrase.h"
+#include "cmd/secrets.h"
 #include "store/file.h"
 
 /* Say why PATH could not be read. */
@@ -64,26 +63,46 @@ read_content(struct identity *id, const char *name, const char *path,
 	return st;
 }
 
+/* What is asked of a thread with a stack for secrets, and what came of it. */
+struct loading {
+	struct identity *id;
+	const char *name, *path, *passphrase_fd;
+	enum status st;
+};
+
+static void
+load(void *arg, size_t i)
+{
+	struct loading *l = arg;
+	char text[IDENTITY_FILE_MAX];
+	size_t len;
+
+	(void)i;
+	l->st = file_read(text, sizeof(text), &len, l->path, FILE_OWNER);
+	if (l->st != ST_OK)
+		explain_file(l->name, l->path, l->st);
+	else
+		l->st = read_content(
+		    l->id, l->name, l->path, text, len, l->passphrase_fd);
+	wipe(text, sizeof(text));
+}
+
 enum status
 identity_load(struct identity **id, const char *name, const char *path,
     const char *passphrase_fd)
 {
-	char text[IDENTITY_FILE_MAX];
-	size_t len;
-	enum status st = file_read(text, sizeof(text), &len, path, FILE_OWNER);
+	struct loading l = {
+	    .name = name, .path = path, .passphrase_fd = passphrase_fd};
+	void *memory;
+	enum status st = secrets_alloc(&memory, sizeof(**id));
 
-	*id = NULL;
-	if (st != ST_OK) {
-		explain_file(name, path, st);
-		return st;
-	}
-	if (sodium_init() < 0 || (*id = sodium_malloc(sizeof(**id))) == NULL) {
-		cli_error(name, "out of memory");
-		st = ST_NO_MEMORY;
-	} else {
-		st = read_content(*id, name, path, text, len, passphrase_fd);
-	}
-	wipe(text, sizeof(text));
+	*id = l.id = memory;
+	if (st == ST_OK)
+		st = secrets_run(load, &l, 1);
+	if (st != ST_OK)
+		secrets_say(name, st);
+	else
+		st = l.st;
 	if (st != ST_OK) {
 		identity_release(*id);
 		*id = NULL;
@@ -94,5 +113,5 @@ identity_load(struct identity **id, const char *name, const char *path,
 void
 identity_release(struct identity *id)
 {
-	sodium_free(id);
+	secrets_free(id);
 }

@@ -203,20 +203,6 @@ make(void *arg, size_t i)
 		memset(job->p, 0, sizeof(*job->p));
 }
 
-static enum status
-say_locked(const struct mint *m, enum status st)
-{
-	if (st == ST_PERMISSION)
-		cli_error(m->name,
-		    "secrets could reach the swap: too little memory may be "
-		    "locked (raise the limit: ulimit -l 16384; or swapoff)");
-	else if (st == ST_SYS)
-		cli_error(m->name, "%s", strerror(errno));
-	else
-		cli_error(m->name, "out of memory");
-	return st;
-}
-
 /* Locked memory for as many threads as its limit allows. */
 static enum status
 allocate(struct minting *job)
@@ -249,7 +235,7 @@ mint_proof(struct mint *m, struct semaphore_proof *p,
 		st = secrets_run(make, &job, 1);
 	secrets_free(job.memory);
 	if (st != ST_OK)
-		return say_locked(m, st);
+		return secrets_say(m->name, st);
 	if (job.fault.status != ST_OK) {
 		cli_error(m->name, "%s", prove_fault_text(why, &job.fault));
 		return job.fault.status;

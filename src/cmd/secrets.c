@@ -13,6 +13,8 @@
 
 #include <sodium.h>
 
+#include "cmd/cli.h"
+
 /* Pages for a thread that proves: its frames are below 64 KiB. */
 #define STACK_SIZE ((size_t)256 << 10)
 
@@ -64,6 +66,20 @@ secrets_alloc(void **p, size_t size)
 		return ST_PERMISSION;
 	}
 	return ST_OK;
+}
+
+enum status
+secrets_say(const char *name, enum status st)
+{
+	if (st == ST_PERMISSION)
+		cli_error(name,
+		    "secrets could reach the swap: too little memory may be "
+		    "locked (raise the limit: ulimit -l 16384; or swapoff)");
+	else if (st == ST_SYS)
+		cli_error(name, "%s", strerror(errno));
+	else
+		cli_error(name, "out of memory");
+	return st;
 }
 
 void

@@ -22,6 +22,10 @@ void secrets_guard(void);
  *          NULL. */
 enum status secrets_alloc(void **p, size_t size) NONNULL WARN_UNUSED;
 
+/* Say what ST, from secrets_alloc or secrets_run, means and what to do, in the
+ * name of NAME. Returns ST. */
+enum status secrets_say(const char *name, enum status st) NONNULL;
+
 /* Wipe and release; NULL is nothing. */
 void secrets_free(void *p);
 

@@ -70,7 +70,7 @@ def sqrt2(a):
     return x
 
 
-XI = (9, 1)
+XI = (9, 1)  # no square and no cube; w^6 = XI
 TWIST_B = mul2((3, 0), inv2(XI))
 
 
@@ -150,9 +150,10 @@ def mul12(a, b):
         if x:
             for j, y in enumerate(b):
                 t[i + j] += x * y
-    for k in range(22, 11, -1):  # w^12 = 18 w^6 - 82
-        t[k - 6] += 18 * t[k]
-        t[k - 12] -= 82 * t[k]
+    # (w^6 - XI[0])^2 = -1: w^12 = 18 w^6 - 82.
+    for k in range(22, 11, -1):
+        t[k - 6] += 2 * XI[0] * t[k]
+        t[k - 12] -= (XI[0] * XI[0] + 1) * t[k]
     return tuple(x % P for x in t[:12])
 
 
@@ -166,16 +167,16 @@ def pow12(a, e):
 
 
 def embed(c, k):
-    """c w^k for c in Fp2, with i = w^6 - 9."""
+    """c w^k for c in Fp2, with i = w^6 - XI[0]."""
     t = [0] * 12
-    t[k] = (c[0] - 9 * c[1]) % P
+    t[k] = (c[0] - XI[0] * c[1]) % P
     t[k + 6] = c[1]
     return tuple(t)
 
 
 def coefficients(a):
     """Back: six elements of Fp2, those of 1, w, ... w^5."""
-    return [((a[k] + 9 * a[k + 6]) % P, a[k + 6]) for k in range(6)]
+    return [((a[k] + XI[0] * a[k + 6]) % P, a[k + 6]) for k in range(6)]
 
 
 # --- the pairing --------------------------------------------------------------

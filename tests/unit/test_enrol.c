@@ -185,7 +185,7 @@ test_encrypted(void)
 	fclose(f);
 	commitment[strlen(commitment) - 1] = '\0';
 	CHECK(strstr(text, commitment) == NULL);
-	CHECK_HAS(text, "postern identity 1 encrypted\nargon2id 3 262144 ");
+	CHECK_HAS(text, "postern identity 1 encrypted\nargon2id 16 40960 ");
 	LEAVE(folder, "a");
 }
 
