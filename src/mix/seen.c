@@ -18,6 +18,12 @@
 #define BATCH_MAX 64
 /* Read at once when loading. */
 #define LOAD_TAGS 512
+/* Filters that are paged in at once: 20 million tags. */
+#define POPULATE_MAX ((size_t)256 << 20)
+/* Linux 5.14; older kernels refuse it, which does not matter. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 struct seen {
 	struct sphinx_replay filter;
@@ -136,6 +142,10 @@ make_filter(struct seen *s, uint64_t capacity)
 	}
 	/* A look-up misses the cache; it need not miss the TLB. */
 	(void)madvise(s->memory, need, MADV_HUGEPAGE);
+	/* Clearing a huge page takes a millisecond. Better now than under the
+	 * first packets, each of which would touch another. */
+	if (need <= POPULATE_MAX)
+		(void)madvise(s->memory, need, MADV_POPULATE_WRITE);
 	randombytes_buf(key, sizeof(key));
 	sphinx_replay_init(&s->filter, s->memory, capacity, key);
 	return ST_OK;
