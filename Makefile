@@ -94,7 +94,7 @@ FUZZ_client := facts socks5
 
 SRC_daemon := admin buffer checkup checkup_torrc config config_check ctl ctl_commands document files \
 	finding gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
-	memory metrics option option_table policy privilege roll sandbox \
+	memory metrics onion_file option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session supervisor \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log membership metrics policy sandbox
@@ -121,7 +121,7 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev minisign nodejs \
+DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev libfaketime minisign nodejs \
 	npm valgrind
 
 # --- flags -------------------------------------------------------------------
@@ -382,6 +382,13 @@ LOAD := garbage idle kill loris quota readers reload
 $(LOAD:%=load-%): load-%: all
 	@tests/load/scenarios.py $*
 
+$(B)/tests/load_ledger: tests/load/load_ledger.c $(B)/libpostern.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+load-ledger: $(B)/tests/load_ledger ## 24 million members over 24 epochs
+	@$<
+
 # --- rules of the house ------------------------------------------------------
 
 layers: ## each folder includes only what its .may_include allows
@@ -455,7 +462,8 @@ help: ## this list
 .PHONY: all bench bench-programs check check-all check-asan check-tsan \
 	check-ubsan check-verify clean demo deps deps-demo deps-test dist e2e \
 	format fuzz-replay help install layers list-programs list-threaded \
-	mix-demo programs run sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
+	mix-demo programs run sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
+	$(LOAD:%=load-%) load-ledger
 .SECONDARY:
 
 -include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)

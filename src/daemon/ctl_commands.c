@@ -179,6 +179,8 @@ run_status(struct gateway *g, const char *argument, const char **error,
 	json_object_set_new(o, "not_ready",
 	    gateway_is_ready(g, &why) ? json_null() : json_string(why));
 	json_object_set_new(o, "onion", json_string(g->onion));
+	json_object_set_new(
+	    o, "onion_changed", json_boolean(g->onion_file.changed));
 	json_object_set_new(o, "config", json_string(g->config->path));
 	json_object_set_new(
 	    o, "log_level", json_string(log_level_name(log_current_level())));

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/slab.h"
+#include "daemon/onion_file.h"
 #include "daemon/config.h"
 #include "daemon/document.h"
 #include "daemon/finding.h"
@@ -68,6 +69,7 @@ struct gateway {
 	struct policy_set next_policies;
 	struct audience audience;
 	char onion[ONION_LENGTH + 1]; /* ""; not known */
+	struct onion_file onion_file;
 	struct sandbox sandbox;
 	struct supervisor supervisor;
 

@@ -371,6 +371,18 @@ make_loop(struct gateway *g)
 	return st;
 }
 
+/* The file matters where the audience is the key in it. */
+static void
+watch_onion(struct gateway *g)
+{
+	const struct config *c = g->config;
+	bool matters = strcmp(c->gateway.audience, "onion") == 0 &&
+	    c->gateway.onion != NULL && c->gateway.onion[0] == '/';
+
+	onion_file_init(
+	    &g->onion_file, matters ? c->gateway.onion : NULL, g->onion);
+}
+
 enum status
 gateway_make(struct gateway *g, struct findings *f)
 {
@@ -380,6 +392,8 @@ gateway_make(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st =
 		    gateway_read_audience(&g->audience, g->onion, g->config, f);
+	if (st == ST_OK)
+		watch_onion(g);
 	if (st == ST_OK)
 		st = privilege_drop(g->config, f);
 	if (st == ST_OK)

@@ -64,6 +64,8 @@ gateway_is_ready(const struct gateway *g, const char **why)
 		*why = "verification keys are being made ready";
 	else if (!someone_may_pass(g))
 		*why = "no group has members";
+	else if (g->onion_file.changed)
+		*why = "the onion service has another address: start anew";
 	return *why == NULL;
 }
 
@@ -221,6 +223,14 @@ look_at_listeners(struct gateway *g)
 	g->accept_paused_said = paused;
 }
 
+static void
+look_at_onion(struct gateway *g)
+{
+	if (onion_file_look(&g->onion_file))
+		log_plain(
+		    g->onion_file.changed ? EV_ONION_CHANGED : EV_ONION_BACK);
+}
+
 void
 gateway_tick(struct gateway *g)
 {
@@ -235,6 +245,7 @@ gateway_tick(struct gateway *g)
 		return;
 	g->polled_at = now;
 	membership_poll(g->membership);
+	look_at_onion(g);
 	/* When it fails the former list stays. */
 	if (own_addresses_refresh(&g->own) != ST_OK)
 		LOG(EV_FINDING, log_words(KEY_PLACE, "interfaces"),

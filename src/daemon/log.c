@@ -78,6 +78,11 @@ static const struct log_event_info events[EV_COUNT] = {
     EVENT(EV_TOR_LOST, LEVEL_WARNING, "tor_lost", "tor's control port is gone"),
     EVENT(EV_TOR_RESTARTED, LEVEL_NOTICE, "tor_restarted",
 	"tor is another process: its circuits are forgotten"),
+    EVENT(EV_ONION_CHANGED, LEVEL_ERROR, "onion_changed",
+	"the onion service has another address, and members' proofs are for "
+	"the old one: start the gateway anew"),
+    EVENT(EV_ONION_BACK, LEVEL_NOTICE, "onion_back",
+	"the onion service has its address again"),
     EVENT(EV_CIRCUIT_CLOSED, LEVEL_INFO, "circuit_closed",
 	"a circuit that sent bad proofs is closed"),
 

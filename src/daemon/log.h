@@ -77,6 +77,8 @@ enum log_event {
 	EV_TOR_CONNECTED,
 	EV_TOR_LOST,
 	EV_TOR_RESTARTED,
+	EV_ONION_CHANGED,
+	EV_ONION_BACK,
 	EV_CIRCUIT_CLOSED,
 
 	/* The operator. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/memory.h"
+#include "store/file.h"
 
 /* After a change, how long to wait for its end: editors write in steps. */
 #define SETTLE_MS 50
@@ -154,7 +155,7 @@ is_renewal(const struct seat *seat, const struct roll_result *result)
 }
 
 static void
-file_read(void *ctx, const struct roll_result *r)
+seat_read(void *ctx, const struct roll_result *r)
 {
 	struct seat *seat = ctx;
 	struct membership *m = seat->membership;
@@ -181,7 +182,7 @@ start_reading(struct membership *m, uint16_t number)
 
 	seat->stale = seat->job != NULL;
 	if (!seat->stale &&
-	    roll_read(m->shop, &seat->job, seat->path, seat->kind, file_read,
+	    roll_read(m->shop, &seat->job, seat->path, seat->kind, seat_read,
 		seat) != ST_OK)
 		seat->seen = (struct stat){0}; /* the next poll tries again */
 }
@@ -193,12 +194,7 @@ has_changed(const struct seat *seat)
 
 	if (stat(seat->path, &st) < 0)
 		return seat->fault.status != ST_SYS;
-	return st.st_ino != seat->seen.st_ino ||
-	    st.st_dev != seat->seen.st_dev ||
-	    st.st_size != seat->seen.st_size ||
-	    st.st_mode != seat->seen.st_mode ||
-	    st.st_mtim.tv_sec != seat->seen.st_mtim.tv_sec ||
-	    st.st_mtim.tv_nsec != seat->seen.st_mtim.tv_nsec;
+	return !file_unchanged(&seat->seen, &st);
 }
 
 void

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "net/pool.h"
 #include "semaphore/root_file.h"
+#include "store/file.h"
 
 /* Bytes of a file that are read in one round of the loop. */
 #define SLICE ((size_t)1 << 20)
@@ -234,15 +235,6 @@ job_done(void *arg, handle_t owner, void *job)
 	finish(j);
 }
 
-static bool
-same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
-	    a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static enum status
 open_file(struct roll_job *j)
 {
@@ -279,7 +271,7 @@ submit(struct roll_job *j)
 	struct stat now;
 
 	if (fstat(j->fd, &now) < 0 || j->len != (size_t)now.st_size ||
-	    !same_file(&j->result.seen, &now)) {
+	    !file_unchanged(&j->result.seen, &now)) {
 		close_file(j);
 		errno = EAGAIN;
 		if (++j->tries == TRIES_MAX)

@@ -211,6 +211,17 @@ sync_folder(const struct draft *d)
 	return rc == 0 || errno == EINVAL || errno == EROFS ? ST_OK : ST_SYS;
 }
 
+bool
+file_unchanged(const struct stat *before, const struct stat *after)
+{
+	return before->st_ino == after->st_ino &&
+	    before->st_dev == after->st_dev &&
+	    before->st_size == after->st_size &&
+	    before->st_mode == after->st_mode &&
+	    before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
+	    before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
+}
+
 enum status
 file_create(const char *path, const void *text, size_t len, mode_t mode)
 {

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "postern/attr.h"
@@ -46,6 +47,11 @@ enum status file_load(char **text, size_t *len, const char *path, size_t max,
 /* The same from a descriptor that is open (standard input), to its end. */
 enum status
 file_load_fd(char **text, size_t *len, int fd, size_t max) NONNULL WARN_UNUSED;
+
+/* Whether what stat told of a file before and after is of the same content, as
+ * far as that can be told without reading it. */
+bool file_unchanged(
+    const struct stat *before, const struct stat *after) NONNULL WARN_UNUSED;
 
 /* Make a file at PATH, where there must be none, with MODE and these LEN bytes.
  * Returns: ST_OK; ST_DUPLICATE (there is one: it stays); ST_SYS. */
