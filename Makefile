@@ -4,6 +4,7 @@
 #                                              two: SAN=address,undefined)
 #   make VERIFY=1                              with the checks of base/verify.h
 #   make CTIME=1                               for valgrind: see base/ctime.h
+#   make COUNT=1                               for callgrind: see bench/compare
 #   make CC=clang V=1                          another compiler; show commands
 #
 # Each combination has its own folder in build/, so that they never mix.
@@ -12,6 +13,7 @@ CC := gcc
 SAN := none
 VERIFY := 0
 CTIME := 0
+COUNT := 0
 V := 0
 PREFIX := /usr/local
 DESTDIR :=
@@ -175,13 +177,14 @@ endif
 endif
 
 CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
-	$(filter 1,$(VERIFY)),-verify)$(if $(filter 1,$(CTIME)),-ctime)$(if \
+	$(filter 1,$(VERIFY)),-verify)$(if $(filter 1,$(CTIME)),-ctime)$(if $(filter 1,$(COUNT)),-count)$(if \
 	$(filter-out x86_64,$(ARCH)),-$(ARCH))
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
 	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS) \
 	-DSANDBOX_BUILD=$(if $(filter none,$(SAN)),1,0) \
-	$(if $(filter 1,$(CTIME)),-DCTIME_BUILD)
+	$(if $(filter 1,$(CTIME)),-DCTIME_BUILD) \
+	$(if $(filter 1,$(COUNT)),-DCOUNT_BUILD)
 LDFLAGS := $(HARDEN_LD) $(SANFLAGS)
 
 ifeq ($(V),0)
@@ -370,10 +373,28 @@ $(BENCH_BIN): $(B)/bench/bench_%: $(B)/bench/bench_%.o $(B)/bench/bench.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
-bench-programs: all $(BENCH_BIN)
+# mcl, if it is there: make bench MCL=FOLDER, see bench/peer_mcl.c.
+ifneq ($(MCL),)
+BENCH_PEERS := $(B)/bench/peer_mcl
+$(B)/bench/peer_mcl.o: TEST_CFLAGS += -isystem $(MCL)/include
+$(B)/bench/peer_mcl: $(B)/bench/peer_mcl.o $(B)/bench/bench.o \
+		$(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(MCL)/lib/libmcl.a $(LIB_LIBS) -lstdc++
+endif
+
+bench-programs: all $(BENCH_BIN) $(BENCH_PEERS)
 
 bench: bench-programs ## measure; tables as text, JSON and SVG in build/bench
-	@bench/run $(BENCH_BIN)
+	@bench/run $(BENCH_BIN) $(BENCH_PEERS)
+
+bench-compare: ## count instructions beside bench/counts.json (valgrind)
+	@$(MAKE) --no-print-directory -s bench-programs COUNT=1
+	@bench/compare build/gcc-count/bench
+
+bench-record: ## ... and keep them there
+	@$(MAKE) --no-print-directory -s bench-programs COUNT=1
+	@bench/compare build/gcc-count/bench --record
 
 # --- load and abuse ----------------------------------------------------------
 # One command each; what they measured: tests/load/README.md.
@@ -459,7 +480,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-programs check check-all check-asan check-tsan \
+.PHONY: all bench bench-compare bench-programs bench-record check check-all check-asan check-tsan \
 	check-ubsan check-verify clean demo deps deps-demo deps-test dist e2e \
 	format fuzz-replay help install layers list-programs list-threaded \
 	mix-demo programs run sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \

@@ -9,7 +9,10 @@
  *	name  samples  repetitions  min  p50  p95  p99  mean  (microseconds each)
  *
  * With --json the same as one JSON object a line. Names given on the command
- * line select the operations whose names contain them. An operation that
+ * line select the operations whose names contain them. With BENCH_COUNT in the
+ * environment nothing is timed: each operation is warmed up and then done once
+ * in bench_counted, for valgrind to count its instructions (bench/compare). An
+ * operation that
  * finds its own result wrong ends the program: no figure without a check.
  */
 #ifndef BENCH_BENCH_H
@@ -54,6 +57,9 @@ bool bench_run(const struct bench *b, const struct bench_spec *spec,
 
 /* Whether the command line selects NAME: to skip dear preparations. */
 bool bench_wants(const struct bench *b, const char *name) NONNULL;
+
+/* Do SPEC once: a name for callgrind's --toggle-collect. */
+void bench_counted(const struct bench_spec *spec) NONNULL;
 
 /* Seconds on a clock that only grows. */
 double bench_now(void);

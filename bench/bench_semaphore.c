@@ -176,7 +176,7 @@ bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
 int
 main(int argc, char **argv)
 {
-	static const char *const kernels[] = {NULL, "mpn", "adx"};
+	static const char *const kernels[] = {NULL, "adx", "c64", "mpn"};
 	struct proofs *p = calloc(1, sizeof(*p));
 	struct bench b;
 

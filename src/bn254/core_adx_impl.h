@@ -4,8 +4,7 @@
 #ifndef BN254_CORE_ADX_IMPL_H
 #define BN254_CORE_ADX_IMPL_H
 
-#include <cpuid.h>
-
+#include "base/cpu.h"
 #include "bn254/mont_adx_impl.h"
 #include "bn254/core_sums_impl.h"
 
@@ -29,14 +28,10 @@ core_redc(uint64_t r[static 4], const uint64_t w[static 8])
 	mont_redc_wide_adx(r, w, &CORE_MODULUS);
 }
 
-/* BMI2 (MULX) is bit 8, ADX bit 19 of EBX of leaf 7. */
 static inline bool
 core_supported(void)
 {
-	unsigned a, b = 0, c, d;
-
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
-	    (b & 1u << 8) != 0 && (b & 1u << 19) != 0;
+	return cpu_has_adx();
 }
 
 #endif
