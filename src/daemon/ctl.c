@@ -6,37 +6,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/slab.h"
-#include "daemon/buffer.h"
-#include "daemon/document.h"
+#include "daemon/callers.h"
 #include "daemon/log.h"
-#include "net/conn.h"
 
-#define CLIENTS_MAX 8
+#define CALLERS 8
 #define LINE_MAX_BYTES 4096
 /* A shell of an operator's may stay a while; a dead one must not. */
 #define TIMEOUT_MS 60000
 #define SOCKET_MODE 0600
 
-struct client {
-	struct ctl *ctl;
-	handle_t self;
-	struct conn conn;
-	struct stream stream;
-	struct deadline deadline;
-	struct task release;
-	struct document *answer; /* on its way */
-	size_t sent;
-	bool over;
-};
-
 struct ctl {
 	struct gateway *gateway;
-	struct chunk_pool chunks;
 	struct listener *listener;
-	struct slab slab;
-	struct slab_slot slots[CLIENTS_MAX];
-	struct client clients[CLIENTS_MAX];
+	struct callers callers;
 };
 
 /* --- requests --- */
@@ -130,122 +112,33 @@ ctl_answer(struct gateway *g, const char *request, size_t len)
 /* --- connections --- */
 
 static void
-client_close(struct client *c)
+on_data(struct caller *c)
 {
-	struct ctl *ctl = c->ctl;
-
-	if (c->over)
-		return;
-	c->over = true;
-	deadline_stop(ctl->gateway->loop, &c->deadline);
-	conn_close(&c->conn, STREAM_ORDERLY);
-	document_unref(&c->answer);
-	task_defer(ctl->gateway->loop, &c->release);
-}
-
-static void
-release(struct task *t)
-{
-	struct client *c = loop_owner(t, struct client, release);
-
-	slab_release(&c->ctl->slab, c->self);
-}
-
-static void
-send_answer(struct client *c)
-{
-	enum status st = document_send(&c->conn, c->answer, &c->sent);
-
-	if (st == ST_MORE)
-		return;
-	document_unref(&c->answer);
-	if (st == ST_OK)
-		conn_resume(&c->conn); /* another request may follow */
-	else
-		client_close(c);
-}
-
-/* Answer the request in the LEN bytes at TEXT. */
-static void
-answer(struct client *c, const char *text, size_t len)
-{
-	char *json = ctl_answer(c->ctl->gateway, text, len);
+	const struct ctl *ctl = c->owner;
+	span_t in = conn_unread(&c->conn);
+	const uint8_t *end = memchr(in.ptr, '\n', in.len);
 	struct buffer b = {0};
+	struct document *d = NULL;
+	char *json;
 
+	if (end == NULL)
+		return;
+	json = ctl_answer(
+	    ctl->gateway, (const char *)in.ptr, (size_t)(end - in.ptr));
+	conn_consume(&c->conn, (size_t)(end - in.ptr) + 1);
+	caller_wait_anew(c);
 	if (json != NULL)
 		buffer_format(&b, "%s\n", json);
 	free(json);
-	c->sent = 0;
-	if (document_new(&c->answer, &b, "application/json", 0) != ST_OK) {
-		client_close(c);
-		return;
-	}
-	conn_pause(&c->conn);
-	send_answer(c);
-}
-
-static struct client *
-client_of(struct conn *conn)
-{
-	return loop_owner(conn, struct client, conn);
+	if (b.len == 0 || document_new(&d, &b, "application/json", 0) != ST_OK)
+		d = NULL;
+	caller_send(c, d);
 }
 
 static void
-on_data(struct conn *conn)
+on_sent(struct caller *c)
 {
-	struct client *c = client_of(conn);
-	span_t in = conn_unread(conn);
-	const uint8_t *end = memchr(in.ptr, '\n', in.len);
-	char line[LINE_MAX_BYTES];
-	size_t len;
-
-	if (end == NULL || c->answer != NULL)
-		return;
-	len = (size_t)(end - in.ptr);
-	if (len > sizeof(line)) {
-		client_close(c);
-		return;
-	}
-	memcpy(line, in.ptr, len);
-	conn_consume(conn, len + 1);
-	deadline_start(c->ctl->gateway->loop, &c->deadline, TIMEOUT_MS);
-	answer(c, line, len);
-}
-
-static void
-on_close(struct conn *conn)
-{
-	client_close(client_of(conn));
-}
-
-static void
-on_drained(struct conn *conn)
-{
-	struct client *c = client_of(conn);
-
-	if (c->answer != NULL)
-		send_answer(c);
-}
-
-static void
-on_over(struct conn *conn, enum status why)
-{
-	(void)why;
-	client_close(client_of(conn));
-}
-
-static const struct conn_ops conn_ops = {
-    .data = on_data,
-    .full = on_close,
-    .eof = on_close,
-    .drained = on_drained,
-    .over = on_over,
-};
-
-static void
-on_deadline(struct deadline *d)
-{
-	client_close(loop_owner(d, struct client, deadline));
+	(void)c; /* another request may follow */
 }
 
 /* The peer is the gateway's own user, or root. */
@@ -255,41 +148,11 @@ may_command(int fd)
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	    (peer.uid == 0 || peer.uid == geteuid());
-}
-
-static void
-accepted(struct listener *ls, int fd, void *arg)
-{
-	struct ctl *ctl = arg;
-	struct client *c;
-	handle_t self;
-	void *object;
-
-	(void)ls;
-	if (!may_command(fd)) {
-		log_plain(EV_CONTROL_REFUSED);
-		close(fd);
-		return;
-	}
-	if (slab_take(&ctl->slab, &self, &object) != ST_OK) {
-		close(fd);
-		return;
-	}
-	c = object;
-	c->ctl = ctl;
-	c->self = self;
-	stream_init(&c->stream);
-	deadline_init(&c->deadline, on_deadline);
-	task_init(&c->release, release);
-	if (conn_open(&c->conn, ctl->gateway->loop, &ctl->chunks, &c->stream,
-		fd, &conn_ops) != ST_OK) {
-		slab_release(&ctl->slab, self);
-		return;
-	}
-	deadline_start(ctl->gateway->loop, &c->deadline, TIMEOUT_MS);
-	conn_resume(&c->conn);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	    (peer.uid == 0 || peer.uid == geteuid()))
+		return true;
+	log_plain(EV_CONTROL_REFUSED);
+	return false;
 }
 
 /* --- life --- */
@@ -303,7 +166,15 @@ ctl_new(struct ctl **out, struct gateway *g, struct findings *f)
 	    .path = path,
 	    .mode = SOCKET_MODE,
 	    .reserve = (unsigned)g->config->limits.reserve / 2,
-	    .accepted = accepted,
+	    .accepted = callers_accepted,
+	};
+	const struct caller_rules rules = {
+	    .max = CALLERS,
+	    .patience_ms = TIMEOUT_MS,
+	    .request_max = LINE_MAX_BYTES,
+	    .admit = may_command,
+	    .data = on_data,
+	    .sent = on_sent,
 	};
 	struct ctl *c;
 	enum status st;
@@ -314,10 +185,8 @@ ctl_new(struct ctl **out, struct gateway *g, struct findings *f)
 	if ((c = calloc(1, sizeof(*c))) == NULL)
 		return ST_NO_MEMORY;
 	c->gateway = g;
-	lc.arg = c;
-	chunk_pool_init(&c->chunks, LINE_MAX_BYTES, 2 * CLIENTS_MAX, 2);
-	slab_init(
-	    &c->slab, c->clients, c->slots, sizeof(c->clients[0]), CLIENTS_MAX);
+	lc.arg = &c->callers;
+	callers_init(&c->callers, g->loop, &rules, c);
 	st = listener_new(&c->listener, g->loop, &lc);
 	*out = c;
 	if (st == ST_OK)
@@ -342,13 +211,6 @@ ctl_free(struct ctl **ctl)
 	if (c == NULL)
 		return;
 	listener_free(&c->listener);
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
-		handle_t h;
-		struct client *client = slab_nth(&c->slab, i, &h);
-		if (client != NULL)
-			client_close(client);
-	}
-	loop_settle(c->gateway->loop);
-	chunk_pool_clear(&c->chunks);
+	callers_clear(&c->callers);
 	free(c);
 }
