@@ -104,7 +104,7 @@ FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl \
-	daemon_args follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
+	daemon_args describe follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets unix_dial \
 	verify
@@ -123,8 +123,8 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) chromium clang git libclang-rt-14-dev libfaketime minisign nodejs \
-	npm valgrind
+DEPS_TEST := $(DEPS_DEMO) chromium clang fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
+	npm valgrind zsh
 
 # --- flags -------------------------------------------------------------------
 
@@ -450,28 +450,94 @@ deps-demo:
 deps-test: ## ... and those of the tests
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_TEST)
 
-install: all ## to DESTDIR/PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
-		$(DESTDIR)$(PREFIX)/include/postern
-	install -m 755 build/postern $(DESTDIR)$(PREFIX)/bin/postern
-	install -m 644 build/libpostern.a $(DESTDIR)$(PREFIX)/lib/libpostern.a
-	install -m 644 include/postern/*.h $(DESTDIR)$(PREFIX)/include/postern/
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
-	for unit in postern.service postern-follow@.service; do \
-		sed 's,/usr/local/bin,$(PREFIX)/bin,g' conf/$$unit \
-			>$(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit; \
-	done
-	install -m 644 conf/postern.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/
-	install -m 644 conf/postern.sysusers \
-		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
+# The manual and the completion have their tables from the program.
+PAGES := $(patsubst conf/man/%,build/man/%,$(wildcard conf/man/*.[1-8]))
+PROGRAM_PAGES := $(filter-out %.3,$(PAGES))
+COMPLETION := $(addprefix build/completion/,bash zsh fish)
+$(PAGES): build/man/%: conf/man/% conf/man/fill $(B)/postern
+	@mkdir -p $(@D)
+	$(Q)conf/man/fill $(B)/postern $< >$@.new && mv $@.new $@
+$(COMPLETION): build/completion/%: conf/completion/make $(B)/postern
+	@mkdir -p $(@D)
+	$(Q)conf/completion/make $(B)/postern $* >$@.new && mv $@.new $@
+pages: $(PAGES) $(COMPLETION) ## the manual and the shells' completion
 
-uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/postern $(DESTDIR)$(PREFIX)/lib/libpostern.a
-	rm -rf $(DESTDIR)$(PREFIX)/include/postern
-	rm -f $(DESTDIR)$(PREFIX)/lib/systemd/system/postern.service \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system/postern-follow@.service \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system/postern.socket \
-		$(DESTDIR)$(PREFIX)/lib/sysusers.d/postern.conf
+BIN_DIR = $(PREFIX)/bin
+LIB_DIR = $(PREFIX)/lib
+INCLUDE_DIR = $(PREFIX)/include
+MAN_DIR = $(PREFIX)/share/man
+DOC_DIR = $(PREFIX)/share/doc/postern
+UNIT_DIR = $(PREFIX)/lib/systemd/system
+SYSUSERS_DIR = $(PREFIX)/lib/sysusers.d
+BASH_DIR = $(PREFIX)/share/bash-completion/completions
+ZSH_DIR = $(PREFIX)/share/zsh/site-functions
+FISH_DIR = $(PREFIX)/share/fish/vendor_completions.d
+UNITS := postern.service postern.socket postern-follow@.service
+EXAMPLES := conf/postern.conf conf/torrc.snippet
+
+# install_file MODE FROM TO: with the folder, below DESTDIR.
+install_file = install -D -m $(1) $(2) $(DESTDIR)$(3)
+
+install: all pages ## the program, its manual, units and completion to DESTDIR/PREFIX
+	$(call install_file,755,build/postern,$(BIN_DIR)/postern)
+	for page in $(PROGRAM_PAGES); do \
+		$(call install_file,644,$$page,$(MAN_DIR)/man$${page##*.}/$${page##*/}) || exit; \
+	done
+	$(call install_file,644,build/completion/bash,$(BASH_DIR)/postern)
+	$(call install_file,644,build/completion/zsh,$(ZSH_DIR)/_postern)
+	$(call install_file,644,build/completion/fish,$(FISH_DIR)/postern.fish)
+	for unit in $(UNITS); do \
+		$(call install_file,644,conf/$$unit,$(UNIT_DIR)/$$unit) && \
+		sed -i 's,/usr/local/bin,$(BIN_DIR),g' $(DESTDIR)$(UNIT_DIR)/$$unit || exit; \
+	done
+	$(call install_file,644,conf/postern.sysusers,$(SYSUSERS_DIR)/postern.conf)
+	for file in $(EXAMPLES); do \
+		$(call install_file,644,$$file,$(DOC_DIR)/$${file##*/}) || exit; \
+	done
+
+uninstall: ## take out what install and install-lib put there
+	for page in $(PAGES); do \
+		rm -f $(DESTDIR)$(MAN_DIR)/man$${page##*.}/$${page##*/}; \
+	done
+	rm -f $(addprefix $(DESTDIR),$(BIN_DIR)/postern $(BASH_DIR)/postern \
+		$(ZSH_DIR)/_postern $(FISH_DIR)/postern.fish \
+		$(UNITS:%=$(UNIT_DIR)/%) $(SYSUSERS_DIR)/postern.conf \
+		$(LIB_FILES:%=$(LIB_DIR)/%) $(LIB_DIR)/pkgconfig/libpostern.pc)
+	rm -rf $(DESTDIR)$(DOC_DIR) $(DESTDIR)$(INCLUDE_DIR)/postern
+
+# The shared library: the same sources, compiled to stand anywhere, with no
+# symbol to be seen but those of include/postern (conf/libpostern.map).
+SONAME := libpostern.so.0
+VERSION = $(shell sed -n 's/.*POSTERN_VERSION "\(.*\)".*/\1/p' src/base/version.h)
+LIB_FILES := libpostern.a $(SONAME) libpostern.so
+# What the pure layers themselves need.
+PURE_LIBS := libsodium gmp libcrypto jansson
+PIC_OBJ := $(PURE_OBJ:$(B)/src/%=$(B)/pic/%)
+$(PIC_OBJ): HARDEN := $(HARDEN:-fPIE=-fPIC)
+$(B)/pic/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(call say,PIC,$<)
+	$(Q)$(CC) $(CFLAGS) -fvisibility=default -c -o $@ $<
+$(B)/$(SONAME): $(PIC_OBJ) conf/libpostern.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs,-z,relro,-z,now \
+		-Wl,--version-script=conf/libpostern.map $(SANFLAGS) -o $@ \
+		$(PIC_OBJ) $(shell pkg-config --libs $(PURE_LIBS)) -lm
+shared: $(B)/$(SONAME) $(B)/libpostern.a
+	@mkdir -p build
+	@$(call publish,$(B)/$(SONAME),build/$(SONAME))
+
+install-lib: all shared build/man/libpostern.3 ## the library: headers, static, shared, pkg-config
+	for header in include/postern/*.h; do \
+		$(call install_file,644,$$header,$(INCLUDE_DIR)/postern/$${header##*/}) || exit; \
+	done
+	$(call install_file,644,build/libpostern.a,$(LIB_DIR)/libpostern.a)
+	$(call install_file,644,build/$(SONAME),$(LIB_DIR)/$(SONAME))
+	ln -sf $(SONAME) $(DESTDIR)$(LIB_DIR)/libpostern.so
+	install -d $(DESTDIR)$(LIB_DIR)/pkgconfig
+	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIB_DIR),; s,@VERSION@,$(VERSION),; s,@REQUIRES@,$(PURE_LIBS),' \
+		conf/libpostern.pc >$(DESTDIR)$(LIB_DIR)/pkgconfig/libpostern.pc
+	$(call install_file,644,build/man/libpostern.3,$(MAN_DIR)/man3/libpostern.3)
 
 clean: ## remove build/
 	rm -rf build
@@ -482,8 +548,8 @@ help: ## this list
 
 .PHONY: all bench bench-compare bench-programs bench-record check check-all check-asan check-tsan \
 	check-ubsan check-verify clean demo deps deps-demo deps-test dist e2e \
-	format fuzz-replay help install layers list-programs list-threaded \
-	mix-demo programs run sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
+	format fuzz-replay help install install-lib layers list-programs list-threaded \
+	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
 	$(LOAD:%=load-%) load-ledger
 .SECONDARY:
 

@@ -15,6 +15,7 @@ static const struct cli_command commands[] = {
     {"run", cmd_run, "the gateway"},
     {"check", cmd_check, "what would stop the gateway, and the cure"},
     {"ctl", cmd_ctl, "ask and steer a running gateway"},
+    {"describe", cmd_describe, NULL},
     {NULL, NULL, NULL},
 };
 

@@ -55,6 +55,23 @@ print_help(const char *name, const struct cli_spec *spec)
 		printf("\n%s\n", spec->notes);
 }
 
+/* The options of SPEC for programs that make manuals and completion: a line
+ * each, its fields between tabs. */
+static void
+describe_options(const struct cli_spec *spec)
+{
+	printf("synopsis\t%s\n", spec->synopsis);
+	for (const struct cli_option *o = spec->options; o->name != NULL; o++)
+		printf("option\t%s\t%.1s\t%s\t%s\n", o->name,
+		    o->letter != 0 ? &o->letter : "-",
+		    o->arg != NULL ? o->arg : "-", o->help);
+	for (const char *n = spec->notes; n != NULL && *n != '\0';) {
+		int len = (int)strcspn(n, "\n");
+		printf("note\t%.*s\n", len, n);
+		n += len + (n[len] == '\n');
+	}
+}
+
 static void
 print_version(void)
 {
@@ -119,6 +136,10 @@ cli_parse(const struct cli_spec *spec, int argc, char **argv,
 	for (int i = 0; i < n; i++)
 		values[i] = NULL;
 	*args = argc;
+	if (argc == 2 && strcmp(argv[1], CLI_DESCRIBE) == 0) {
+		describe_options(spec);
+		return CLI_OK;
+	}
 	optind = 0; /* GNU: start afresh */
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
@@ -175,9 +196,20 @@ static void
 print_commands(FILE *out, const char *name, const struct cli_command *c)
 {
 	fprintf(out, "usage: %s COMMAND [OPTION...]\n\ncommands:\n", name);
-	for (; c->name != NULL; c++)
-		fprintf(out, "  %-10s  %s\n", c->name, c->summary);
+	for (; c->name != NULL; c++) {
+		if (c->summary != NULL)
+			fprintf(out, "  %-10s  %s\n", c->name, c->summary);
+	}
 	fprintf(out, "\n%s COMMAND --help tells more.\n", name);
+}
+
+static void
+describe_commands(const struct cli_command *c)
+{
+	for (; c->name != NULL; c++) {
+		if (c->summary != NULL)
+			printf("command\t%s\t%s\n", c->name, c->summary);
+	}
 }
 
 bool
@@ -208,6 +240,10 @@ cli_main(
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		print_version();
+		return CLI_OK;
+	}
+	if (strcmp(argv[1], CLI_DESCRIBE) == 0) {
+		describe_commands(commands);
 		return CLI_OK;
 	}
 	for (const struct cli_command *c = commands; c->name != NULL; c++) {

@@ -22,8 +22,13 @@ enum cli_exit {
 struct cli_command {
 	const char *name; /* NULL ends a table */
 	int (*main)(int argc, char **argv);
-	const char *summary; /* one line, lower case, no full stop */
+	const char *summary; /* one line, lower case, no full stop; NULL: it is
+			      * not for people, and help does not name it */
 };
+
+/* Alone behind a command, it prints the command's table for programs: the
+ * manual and the completion are made from that (conf/man, conf/completion). */
+#define CLI_DESCRIBE "--describe"
 
 struct cli_option {
 	const char *name; /* long name, without dashes; NULL ends a table */

@@ -12,6 +12,7 @@ int cmd_identity(int argc, char **argv);
 int cmd_mix(int argc, char **argv);
 int cmd_client(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_describe(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_prove(int argc, char **argv);
 int cmd_run(int argc, char **argv);
