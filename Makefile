@@ -94,12 +94,12 @@ SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 UNIT_client := client_parts purse socks5
 FUZZ_client := facts socks5
 
-SRC_daemon := admin buffer callers checkup checkup_torrc config config_check ctl ctl_commands document files \
-	finding gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
+SRC_daemon := admin buffer callers chart checkup checkup_torrc config config_check ctl ctl_commands document files \
+	finding history gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
 	memory metrics onion_file option option_table policy privilege roll sandbox \
-	sandbox_calls sandbox_files session supervisor \
+	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
-UNIT_daemon := config log membership metrics policy sandbox
+UNIT_daemon := config log membership metrics policy sandbox status_page
 FUZZ_daemon := config torrc
 
 SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
@@ -124,7 +124,7 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libseccomp-dev
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) chromium clang fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
-	npm valgrind zsh
+	npm prometheus valgrind zsh
 
 # --- flags -------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/callers.h"
+#include "daemon/status_page.h"
 #include "http/answer.h"
 #include "http/head.h"
 
@@ -18,6 +19,7 @@ struct admin {
 	struct listener *listeners[GATEWAY_LISTENERS_MAX];
 	size_t listeners_n;
 	struct callers callers;
+	char page_fields[STATUS_PAGE_FIELDS];
 };
 
 /* --- what is there --- */
@@ -50,14 +52,34 @@ write_metrics(struct buffer *b, const struct gateway *g, int *code)
 	metrics_render(b, &g->metrics, &gauges);
 }
 
+static void
+write_status(struct buffer *b, const struct gateway *g, int *code)
+{
+	struct gauge_group groups[ROOT_GROUPS_MAX];
+	struct gauges gauges;
+	struct status_page page = {
+	    .metrics = &g->metrics,
+	    .history = &g->history,
+	    .gauges = &gauges,
+	    .starting = g->phase == GATEWAY_STARTING,
+	    .wall = gateway_now(g).wall,
+	};
+
+	*code = 200;
+	gateway_gauges(g, &gauges, groups);
+	(void)gateway_is_ready(g, &page.why);
+	status_page_render(b, &page);
+}
+
 static const struct page {
 	const char *path, *type;
-	const char *fields; /* more of the head, each with its end */
+	bool confined; /* a page for a browser */
 	void (*write)(struct buffer *b, const struct gateway *g, int *code);
 } pages[] = {
-    {"/metrics", "text/plain; version=0.0.4", "", write_metrics},
-    {"/healthz", "text/plain", "", write_health},
-    {"/readyz", "text/plain", "", write_readiness},
+    {"/", "text/html; charset=utf-8", true, write_status},
+    {"/metrics", "text/plain; version=0.0.4", false, write_metrics},
+    {"/healthz", "text/plain", false, write_health},
+    {"/readyz", "text/plain", false, write_readiness},
 };
 
 static const struct page *
@@ -106,7 +128,7 @@ serve(struct caller *c, const struct page *page, bool head_only)
 	    "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
 	    "Cache-Control: no-store\r\nConnection: close\r\n%s\r\n",
 	    code, code == 200 ? "OK" : "Service Unavailable", page->type,
-	    d->len, page->fields);
+	    d->len, page->confined ? a->page_fields : "");
 	if (conn_write(&c->conn, span_of(text, (size_t)n)) != ST_OK)
 		caller_close(c);
 	else if (head_only)
@@ -193,6 +215,7 @@ admin_new(struct admin **admin, struct gateway *g, struct findings *f)
 	if ((a = calloc(1, sizeof(*a))) == NULL)
 		return ST_NO_MEMORY;
 	a->gateway = g;
+	status_page_fields(a->page_fields);
 	callers_init(&a->callers, g->loop, &rules, a);
 	for (size_t i = 0;
 	     i < listen->n && i < GATEWAY_LISTENERS_MAX && st == ST_OK; i++)

@@ -1,5 +1,6 @@
 /* daemon/admin.h: metrics and health, for those who look after the gateway.
  *
+ *	GET /          a page for people (status_page.h)
  *	GET /metrics   Prometheus text
  *	GET /healthz   200 while the loop turns
  *	GET /readyz    200 while requests can be served, else 503 and why

@@ -23,6 +23,7 @@
 #include "daemon/config.h"
 #include "daemon/document.h"
 #include "daemon/finding.h"
+#include "daemon/history.h"
 #include "daemon/key_maker.h"
 #include "daemon/membership.h"
 #include "daemon/metrics.h"
@@ -105,6 +106,7 @@ struct gateway {
 
 	/* What is told. */
 	struct metrics metrics;
+	struct history history;
 	int64_t started; /* Unix seconds */
 	struct document *well_known; /* NULL: to be made anew */
 	uint64_t well_known_until; /* mono, ms */

@@ -231,10 +231,27 @@ look_at_onion(struct gateway *g)
 		    g->onion_file.changed ? EV_ONION_CHANGED : EV_ONION_BACK);
 }
 
+static void
+look_at_history(struct gateway *g)
+{
+	struct pool_counts pool = pool_counts(g->verifiers);
+	struct mix_exit_counts mix = mix_gate_counts(g->mix);
+	const struct history_now now = {
+	    .tunnels = g->tunnels,
+	    .queue = pool.waiting[0] + pool.waiting[1],
+	    .mix_relayed = mix.relayed,
+	    .mix_lost = mix.failed + mix.dropped,
+	};
+
+	history_look(&g->history, loop_now(g->loop), &g->metrics, &now);
+}
+
 void
 gateway_tick(struct gateway *g)
 {
 	uint64_t now = loop_now(g->loop);
+
+	look_at_history(g);
 
 	ledger_store_tick(g->store, gateway_now(g));
 	roots_tidy(&g->gate.roots, now);

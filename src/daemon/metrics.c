@@ -42,6 +42,19 @@ histogram_quantile(const struct histogram *h, double share)
 	return h->count == 0 ? 0 : bounds_us[HISTOGRAM_BUCKETS - 1] * 1000;
 }
 
+void
+quota_use_add(struct quota_use *q, uint64_t left, uint64_t limit)
+{
+	double used = left < limit ? 1 - (double)left / (double)limit : 0;
+	unsigned i = 0;
+
+	while (i + 1 < QUOTA_BUCKETS && used > (i + 1.0) / QUOTA_BUCKETS)
+		i++;
+	q->bucket[i]++;
+	q->count++;
+	q->sum += used;
+}
+
 /* --- writing --- */
 
 static void
@@ -107,6 +120,25 @@ histogram(struct buffer *b, const char *name, const struct histogram *h,
 }
 
 static void
+quota_use(struct buffer *b, const struct quota_use *q)
+{
+	static const char name[] = "quota_used_ratio";
+	uint64_t below = 0;
+
+	head(b, name, "histogram",
+	    "Counted requests by the share of their quota that is used then.");
+	for (unsigned i = 0; i < QUOTA_BUCKETS; i++) {
+		below += q->bucket[i];
+		buffer_format(b, "postern_%s_bucket{le=\"%g\"} %" PRIu64 "\n",
+		    name, (i + 1.0) / QUOTA_BUCKETS, below);
+	}
+	buffer_format(b,
+	    "postern_%s_bucket{le=\"+Inf\"} %" PRIu64
+	    "\npostern_%s_sum %.4f\npostern_%s_count %" PRIu64 "\n",
+	    name, q->count, name, q->sum, name, q->count);
+}
+
+static void
 render_requests(struct buffer *b, const struct metrics *m)
 {
 	counter(
@@ -138,6 +170,7 @@ render_requests(struct buffer *b, const struct metrics *m)
 	histogram(b, "dns_seconds", &m->dns, "Name look-ups.");
 	histogram(b, "connect_seconds", &m->connect,
 	    "From the first attempt to a connection, or to giving up.");
+	quota_use(b, &m->quota);
 	counter(b, "reloads_total", m->reloads, "Reloads taken over.");
 	counter(b, "reload_failures_total", m->reload_failures,
 	    "Reloads refused; the old state stayed.");

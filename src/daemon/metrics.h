@@ -31,6 +31,19 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t ns);
 
+/* How much of a quota a counted request left used: a quarter at most, a half,
+ * three quarters, all. Never whose. */
+#define QUOTA_BUCKETS 4
+
+struct quota_use {
+	uint64_t bucket[QUOTA_BUCKETS];
+	uint64_t count;
+	double sum;
+};
+
+/* Count a request that leaves LEFT of LIMIT (not zero, not unlimited). */
+void quota_use_add(struct quota_use *q, uint64_t left, uint64_t limit);
+
 /* The time below which SHARE (0 to 1) of H's times lie, in ns, by linear
  * interpolation within a bucket; 0 when H is empty. */
 uint64_t histogram_quantile(const struct histogram *h, double share);
@@ -51,6 +64,7 @@ struct metrics {
 	struct histogram count; /* making a count durable */
 	struct histogram dns;
 	struct histogram connect;
+	struct quota_use quota;
 };
 
 struct sandbox;

@@ -152,6 +152,7 @@ session_settled(void *gateway, handle_t who, enum status status,
 	struct gateway *g = gateway;
 	struct session *s = slab_at(&g->sessions, who);
 	struct gate_tunnel account = grant->tunnel;
+	const struct quota_limits *l;
 
 	if (s == NULL || s->state != SESSION_COUNT) {
 		/* Gone in the meantime: counted, and not open any more. */
@@ -164,9 +165,12 @@ session_settled(void *gateway, handle_t who, enum status status,
 		refuse_count(s, status, &grant->left);
 		return;
 	}
+	l = &g->gate.limits[account.group];
 	s->account = account;
 	s->left = grant->left;
 	s->left_known = true;
+	if (l->requests != 0 && l->requests != QUOTA_UNLIMITED)
+		quota_use_add(&g->metrics.quota, s->left.requests, l->requests);
 	session_counted(s);
 }
 

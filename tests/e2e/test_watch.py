@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""What those who watch a gateway see: the status page in a real browser, the
+metrics as Prometheus reads them, the dashboard and the alerts in conf/."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+
+from lib import (TOP, Gateway, Server, Vectors, check, echo, equal, folder,
+                 free_port, main, wait_until)
+
+V = Vectors()
+CONF = TOP / "conf"
+
+
+class Watched:
+    """A gateway with metrics on TCP, as a browser wants them."""
+
+    def __init__(self):
+        self.folder = folder()
+        self.where = self.folder.__enter__()
+        self.site = Server(echo).__enter__()
+        self.port = free_port()
+        self.gateway = Gateway(self.where, {
+            "gateway": dict(V.gateway),
+            "group main": {"members": V.write(self.where), "requests": 4},
+            "egress": {"allow": "*", "except": f"127.0.0.1:{self.site.port}"},
+            "ledger": {"journal": self.where / "journal"},
+            "control": {"socket": self.where / "control"},
+            "metrics": {"listen": f"127.0.0.1:{self.port} "
+                        f"unix:{self.where / 'metrics.sock'}"},
+        })
+
+    def __enter__(self):
+        self.gateway.__enter__()
+        return self
+
+    def __exit__(self, *what):
+        self.gateway.__exit__(*what)
+        self.site.__exit__(*what)
+        self.folder.__exit__(*what)
+
+    def ask(self, name):
+        with self.gateway.client() as c:
+            return c.connect(f"127.0.0.1:{self.site.port}",
+                             V.token(name)).code
+
+    def get(self, path):
+        """Head and body at the metrics listener."""
+        with self.gateway.admin() as s:
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            data = b""
+            while piece := s.recv(65536):
+                data += piece
+        head, body = data.decode().split("\r\n\r\n", 1)
+        return head, body
+
+
+def browse(profile, *args):
+    return subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+         "--no-first-run", "--disable-sync", "--hide-scrollbars",
+         "--disable-background-networking", "--disable-component-update",
+         "--enable-logging=stderr", f"--user-data-dir={profile}", *args],
+        capture_output=True, text=True, timeout=60, check=False)
+
+
+def answered(page):
+    """The legend of the first chart, as a map."""
+    chart = page[page.index('id="answers"'):page.index('id="verify"')]
+    return dict(re.findall(r"</i>([a-z ]+) <b>(\d+)</b>", chart))
+
+
+def test_the_page_in_a_browser():
+    with Watched() as w, folder() as profile:
+        equal([w.ask("member 0") for _ in range(6)],
+              [200] * 4 + [429] * 2)
+        equal(w.ask("other 0"), 407)
+        wait_until(lambda: answered(w.get("/")[1])["opened"] == "4", 5)
+        head, page = w.get("/")
+        # The policy allows what is in the page by its hash, and no more.
+        policy = re.search(r"Content-Security-Policy: (.*)\r", head)[1]
+        for tag in ("style", "script"):
+            text = re.search(f"<{tag}>(.*?)</{tag}>", page, re.S)[1]
+            digest = base64.b64encode(
+                hashlib.sha256(text.encode()).digest()).decode()
+            check(f"{tag}-src 'sha256-{digest}'" in policy, policy)
+        check("default-src 'none'" in policy and "unsafe" not in policy)
+        # As a browser makes it: the script has run, nothing was refused.
+        url = f"http://127.0.0.1:{w.port}/"
+        run = browse(profile, "--dump-dom", url)
+        check('aria-pressed="false">Pause' in run.stdout,
+              run.stdout[-500:] + run.stderr[-2000:])
+        check("Refused" not in run.stderr and "violates" not in run.stderr,
+              run.stderr)
+        equal(answered(run.stdout), {
+            "opened": "4", "not proven": "1", "over quota": "2",
+            "not allowed": "0", "failed": "0", "malformed": "0"})
+        # And with its style: not a white sheet.
+        for size, scheme in ("1280,1400", 1), ("500,1400", 0):
+            shot = profile / f"{scheme}.png"
+            browse(profile, f"--screenshot={shot}", f"--window-size={size}",
+                   f"--blink-settings=preferredColorScheme={scheme}", url)
+            check(shot.stat().st_size > 30000, shot.stat().st_size)
+        for private in (V.nullifier("member 0"), str(w.site.port),
+                        V.members[0]):
+            check(private not in page, private)
+
+
+# --- prometheus ---------------------------------------------------------------
+
+
+def promtool(*args, data=None):
+    run = subprocess.run(["promtool", *map(str, args)], input=data, text=True,
+                         capture_output=True, timeout=60, check=False)
+    equal(run.returncode, 0, run.stdout + run.stderr)
+    return run.stdout + run.stderr
+
+
+def test_prometheus_finds_no_fault():
+    with Watched() as w:
+        w.ask("member 0")
+        head, text = w.get("/metrics")
+        check("text/plain; version=0.0.4" in head)
+        equal(promtool("check", "metrics", data=text), "")
+
+
+def test_alerts():
+    check("SUCCESS" in promtool("check", "rules", CONF / "alerts.yml"))
+    promtool("test", "rules", TOP / "tests/e2e/alerts_test.yml")
+    # Each alert is among those that are tested.
+    alerts = re.findall(r"alert: (\w+)", (CONF / "alerts.yml").read_text())
+    tested = re.findall(r"alertname: (\w+)",
+                        (TOP / "tests/e2e/alerts_test.yml").read_text())
+    check(len(alerts) > 5)
+    equal(set(alerts), set(tested))
+
+
+def names(text):
+    return set(re.findall(r"\bpostern_\w+", text))
+
+
+def test_dashboard_and_alerts_know_our_metrics():
+    with Watched() as w:
+        w.ask("member 0")
+        text = w.get("/metrics")[1]
+    there = {line.split("{")[0].split(" ")[0] for line in text.splitlines()
+             if not line.startswith("#")}
+    # Those of a gateway with tor and a mixnet, from the source.
+    source = (TOP / "src/daemon/metrics.c").read_text()
+    there |= {"postern_" + n for n in re.findall(r'"((?:tor|mix)_\w+)"',
+                                                 source)}
+    board = json.loads((CONF / "grafana.json").read_text())
+    used = set()
+    ids = []
+    for panel in board["panels"]:
+        ids.append(panel["id"])
+        check(panel["title"] and panel["gridPos"]["w"] <= 24, panel)
+        for target in panel["targets"]:
+            found = names(target["expr"])
+            check(found, target)
+            used |= found
+    equal(len(ids), len(set(ids)))
+    used |= names((CONF / "alerts.yml").read_text())
+    equal(used - there, set())
+    # The expressions are ones that Prometheus can read.
+    with folder() as where:
+        rules = {"groups": [{"name": "board", "rules": [
+            {"record": f"a:b{i}", "expr": t["expr"].replace(
+                "$__rate_interval", "5m")}
+            for i, t in enumerate(t for p in board["panels"]
+                                  for t in p["targets"])]}]}
+        (where / "rules.yml").write_text(json.dumps(rules))
+        check("SUCCESS" in promtool("check", "rules", where / "rules.yml"))
+
+
+main(globals())
