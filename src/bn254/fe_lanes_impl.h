@@ -307,6 +307,17 @@ fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 	VERIFY(fe_tight(r));
 }
 
+static inline void
+fe_sqr(fe_t *r, const fe_t *a)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a));
+	lane_sqr_raw(&t, a);
+	lane_carry(r, &t);
+	VERIFY(fe_tight(r));
+}
+
 /* Eight inverses for the price of one. */
 static inline void
 fe_inv(fe_t *r, const fe_t *a)

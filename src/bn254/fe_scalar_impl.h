@@ -160,6 +160,12 @@ fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 }
 
 static inline void
+fe_sqr(fe_t *r, const fe_t *a)
+{
+	fe_mul(r, a, a);
+}
+
+static inline void
 fe_inv(fe_t *r, const fe_t *a)
 {
 	fp_inv_var(r, a);

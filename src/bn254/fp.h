@@ -66,9 +66,17 @@ void fp_inv_many_var(fp_t *r, const fp_t *a, size_t n) NONNULL;
 /* r = a^e; E is N limbs, least significant first, and public. */
 void fp_pow(fp_t *r, const fp_t *a, const uint64_t *e, size_t n) NONNULL;
 
-/* Find r with r^2 = a: the root (p = 3 mod 4) a^((p+1)/4).
+/* r = v = a^((p-3)/4). As p = 3 mod 4, v^2 a is 1 for a square, which has the
+ * roots +-va and these the inverses +-v, and -1 for what is none. */
+extern const uint64_t fp_inverse_root_exponent[4];
+void fp_inverse_root(fp_t *r, const fp_t *a) NONNULL;
+
+/* Find r with r^2 = a; the second with INVERSE_ROOT made before, as by a kernel
+ * for many at a time (pairing.h).
  * Returns: whether a is a square; if it is not, *r is 0. */
 bool fp_sqrt_var(fp_t *r, const fp_t *a) WARN_UNUSED NONNULL;
+bool fp_sqrt_end_var(
+    fp_t *r, const fp_t *a, const fp_t *inverse_root) WARN_UNUSED NONNULL;
 
 bool fp_eq(const fp_t *a, const fp_t *b) NONNULL;
 bool fp_is_zero(const fp_t *a) NONNULL;

@@ -72,8 +72,8 @@ conj_over_norm(fp2_t *r, const fp2_t *a, const fp_t *n)
 	fp_neg(&r->c1, &r->c1);
 }
 
-static void
-norm(fp_t *n, const fp2_t *a)
+void
+fp2_norm(fp_t *n, const fp2_t *a)
 {
 	fp_t t;
 
@@ -87,7 +87,7 @@ fp2_inv(fp2_t *r, const fp2_t *a)
 {
 	fp_t n;
 
-	norm(&n, a);
+	fp2_norm(&n, a);
 	fp_inv(&n, &n);
 	conj_over_norm(r, a, &n);
 }
@@ -98,40 +98,44 @@ fp2_inv_var(fp2_t *r, const fp2_t *a)
 	fe2_inv(r, a);
 }
 
-/* The complex method: for a = c0 + c1 i with n^2 its norm, (c0 + n) / 2 or
- * (c0 - n) / 2 is the square of the root's real part x, and the other part is
- * c1 / 2x. Of the two candidates exactly one is a square unless x is 0, as
- * their product -c1^2 / 4 is not one (p = 3 mod 4). */
+/* The complex method: for a = c0 + c1 i with n^2 its norm, one of (c0 + n) / 2
+ * and (c0 - n) / 2 is the square of the root's real part, as their product
+ * -c1^2 / 4 is no square (p = 3 mod 4). With t one of them, not 0 unless a is,
+ * and v = t^((p-3)/4), either
+ *   (tv)^2 = t, and tv + c1 v / 2 i is the root, or
+ *   (tv)^2 = -t, so that -c1 v / 2 is a root of the other one, and
+ *   -c1 v / 2 + tv i is the root, as 1 / tv = -v. */
 bool
-fp2_sqrt_var(fp2_t *r, const fp2_t *a)
+fp2_sqrt_part_var(
+    fp_t *t, const fp2_t *a, const fp_t *norm, const fp_t *inverse_root)
+{
+	fp_t n;
+
+	*t = fp_zero;
+	if (!fp_sqrt_end_var(&n, norm, inverse_root))
+		return false;
+	fp_add(t, &a->c0, &n);
+	if (fp_is_zero(t))
+		fp_sub(t, &a->c0, &n);
+	fp_mul(t, t, &half);
+	return true;
+}
+
+bool
+fp2_sqrt_end_var(
+    fp2_t *r, const fp2_t *a, const fp_t *t, const fp_t *inverse_root)
 {
 	fp2_t root, check;
-	fp_t n, t, x;
+	fp_t s;
 
-	norm(&n, a);
-	if (!fp_sqrt_var(&n, &n)) {
-		*r = fp2_zero;
-		return false;
-	}
-	fp_add(&t, &a->c0, &n);
-	fp_mul(&t, &t, &half);
-	if (!fp_sqrt_var(&x, &t)) {
-		fp_sub(&t, &a->c0, &n);
-		fp_mul(&t, &t, &half);
-		if (!fp_sqrt_var(&x, &t))
-			x = fp_zero;
-	}
-	if (fp_is_zero(&x)) {
-		/* c1 = 0, and c0 is 0 or minus a square: the root is imaginary. */
-		fp_neg(&t, &a->c0);
-		root.c0 = fp_zero;
-		if (!fp_sqrt_var(&root.c1, &t))
-			root.c1 = fp_zero;
-	} else {
-		fp_dbl(&t, &x);
-		fp_inv_var(&t, &t);
-		root.c0 = x;
-		fp_mul(&root.c1, &a->c1, &t);
+	fp_mul(&root.c0, t, inverse_root);
+	fp_mul(&root.c1, &a->c1, inverse_root);
+	fp_mul(&root.c1, &root.c1, &half);
+	fp_sqr(&s, &root.c0);
+	if (!fp_eq(&s, t)) {
+		s = root.c0;
+		fp_neg(&root.c0, &root.c1);
+		root.c1 = s;
 	}
 	fp2_sqr(&check, &root);
 	if (!fp2_eq(&check, a)) {
@@ -140,6 +144,21 @@ fp2_sqrt_var(fp2_t *r, const fp2_t *a)
 	}
 	*r = root;
 	return true;
+}
+
+bool
+fp2_sqrt_var(fp2_t *r, const fp2_t *a)
+{
+	fp_t n, t, v;
+
+	fp2_norm(&n, a);
+	fp_inverse_root(&v, &n);
+	if (!fp2_sqrt_part_var(&t, a, &n, &v)) {
+		*r = fp2_zero;
+		return false;
+	}
+	fp_inverse_root(&v, &t);
+	return fp2_sqrt_end_var(r, a, &t, &v);
 }
 
 bool

@@ -33,9 +33,20 @@ void fp2_conj(fp2_t *r, const fp2_t *a) NONNULL;
 void fp2_inv(fp2_t *r, const fp2_t *a) NONNULL;
 void fp2_inv_var(fp2_t *r, const fp2_t *a) NONNULL;
 
+/* n = a a^p = c0^2 + c1^2 */
+void fp2_norm(fp_t *n, const fp2_t *a) NONNULL;
+
 /* Find r with r^2 = a, by two roots in Fp.
  * Returns: whether a is a square; if it is not, *r is 0. */
 bool fp2_sqrt_var(fp2_t *r, const fp2_t *a) WARN_UNUSED NONNULL;
+
+/* The same in steps, for who takes the inverse roots of many at a time: first
+ * of NORM = fp2_norm(a), which gives t, then of t.
+ * Returns: as fp2_sqrt_var; t and r are 0 on failure. */
+bool fp2_sqrt_part_var(fp_t *t, const fp2_t *a, const fp_t *norm,
+    const fp_t *inverse_root) WARN_UNUSED NONNULL;
+bool fp2_sqrt_end_var(fp2_t *r, const fp2_t *a, const fp_t *t,
+    const fp_t *inverse_root) WARN_UNUSED NONNULL;
 
 bool fp2_eq(const fp2_t *a, const fp2_t *b) NONNULL;
 bool fp2_is_zero(const fp2_t *a) NONNULL;

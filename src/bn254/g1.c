@@ -36,28 +36,47 @@ g1_decode_var(g1_t *r, const uint8_t in[static 64])
 }
 
 enum status
-g1_decompress_var(g1_t *r, const uint8_t in[static 32])
+g1_decompress_begin_var(struct g1_half *h, const uint8_t in[static 32])
 {
 	uint8_t bytes[32];
 	enum point_flag flag = point_flag_take(bytes, in, sizeof(bytes));
 	enum status s = point_flag_status(flag, bytes, sizeof(bytes));
-	fp_t x, y;
+
+	memset(h, 0, sizeof(*h));
+	if (s != ST_OK || (s = fp_from_bytes_strict(&h->x, bytes)) != ST_OK)
+		return s;
+	h->larger = flag == POINT_LARGER;
+	fp_sqr(&h->square, &h->x);
+	fp_mul(&h->square, &h->square, &h->x);
+	fp_add(&h->square, &h->square, &three);
+	return ST_OK;
+}
+
+enum status
+g1_decompress_end_var(
+    g1_t *r, const struct g1_half *h, const fp_t *inverse_root)
+{
+	*r = g1_infinity;
+	if (!fp_sqrt_end_var(&r->y, &h->square, inverse_root))
+		return ST_NOT_ON_CURVE;
+	if (fp_is_larger(&r->y) != h->larger)
+		fp_neg(&r->y, &r->y);
+	r->x = h->x;
+	return ST_OK;
+}
+
+enum status
+g1_decompress_var(g1_t *r, const uint8_t in[static 32])
+{
+	struct g1_half h;
+	fp_t v;
+	enum status s = g1_decompress_begin_var(&h, in);
 
 	*r = g1_infinity;
 	if (s != ST_OK)
 		return s;
-	if ((s = fp_from_bytes_strict(&x, bytes)) != ST_OK)
-		return s;
-	fp_sqr(&y, &x);
-	fp_mul(&y, &y, &x);
-	fp_add(&y, &y, &three);
-	if (!fp_sqrt_var(&y, &y))
-		return ST_NOT_ON_CURVE;
-	if (fp_is_larger(&y) != (flag == POINT_LARGER))
-		fp_neg(&y, &y);
-	r->x = x;
-	r->y = y;
-	return ST_OK;
+	fp_inverse_root(&v, &h.square);
+	return g1_decompress_end_var(r, &h, &v);
 }
 
 void

@@ -48,7 +48,19 @@ g1_decode_var(g1_t *r, const uint8_t in[static 64]) WARN_UNUSED NONNULL;
 enum status
 g1_decompress_var(g1_t *r, const uint8_t in[static 32]) WARN_UNUSED NONNULL;
 
-/* Write what the two above read. Infinity becomes 64 bytes of 0, and 0x40
+/* g1_decompress_var in steps, for who takes the inverse roots of many squares at
+ * a time (fp.h).
+ * Returns: as g1_decompress_var, the second ST_OK or ST_NOT_ON_CURVE. */
+struct g1_half {
+	fp_t x, square; /* y^2 */
+	bool larger; /* of the two y */
+};
+enum status g1_decompress_begin_var(
+    struct g1_half *h, const uint8_t in[static 32]) WARN_UNUSED NONNULL;
+enum status g1_decompress_end_var(g1_t *r, const struct g1_half *h,
+    const fp_t *inverse_root) WARN_UNUSED NONNULL;
+
+/* Write what the functions above read. Infinity becomes 64 bytes of 0, and 0x40
  * followed by 31 bytes of 0. */
 void g1_encode(uint8_t out[static 64], const g1_t *a) NONNULL;
 void g1_compress(uint8_t out[static 32], const g1_t *a) NONNULL;

@@ -53,28 +53,59 @@ twist_decode_var(twist_t *r, const uint8_t in[static 128])
 }
 
 enum status
-twist_decompress_var(twist_t *r, const uint8_t in[static 64])
+twist_decompress_begin_var(struct twist_half *h, const uint8_t in[static 64])
 {
 	uint8_t bytes[64];
 	enum point_flag flag = point_flag_take(bytes, in, sizeof(bytes));
 	enum status s = point_flag_status(flag, bytes, sizeof(bytes));
-	fp2_t x, y;
+
+	memset(h, 0, sizeof(*h));
+	if (s != ST_OK || (s = fp2_from_bytes(&h->x, bytes)) != ST_OK)
+		return s;
+	h->larger = flag == POINT_LARGER;
+	fp2_sqr(&h->square, &h->x);
+	fp2_mul(&h->square, &h->square, &h->x);
+	fp2_add(&h->square, &h->square, &twist_b);
+	fp2_norm(&h->norm, &h->square);
+	return ST_OK;
+}
+
+enum status
+twist_decompress_part_var(struct twist_half *h, const fp_t *inverse_root)
+{
+	return fp2_sqrt_part_var(&h->part, &h->square, &h->norm, inverse_root)
+	    ? ST_OK
+	    : ST_NOT_ON_CURVE;
+}
+
+enum status
+twist_decompress_end_var(
+    twist_t *r, const struct twist_half *h, const fp_t *inverse_root)
+{
+	*r = twist_infinity;
+	if (!fp2_sqrt_end_var(&r->y, &h->square, &h->part, inverse_root))
+		return ST_NOT_ON_CURVE;
+	if (fp2_is_larger(&r->y) != h->larger)
+		fp2_neg(&r->y, &r->y);
+	r->x = h->x;
+	return ST_OK;
+}
+
+enum status
+twist_decompress_var(twist_t *r, const uint8_t in[static 64])
+{
+	struct twist_half h;
+	fp_t v;
+	enum status s = twist_decompress_begin_var(&h, in);
 
 	*r = twist_infinity;
 	if (s != ST_OK)
 		return s;
-	if ((s = fp2_from_bytes(&x, bytes)) != ST_OK)
+	fp_inverse_root(&v, &h.norm);
+	if ((s = twist_decompress_part_var(&h, &v)) != ST_OK)
 		return s;
-	fp2_sqr(&y, &x);
-	fp2_mul(&y, &y, &x);
-	fp2_add(&y, &y, &twist_b);
-	if (!fp2_sqrt_var(&y, &y))
-		return ST_NOT_ON_CURVE;
-	if (fp2_is_larger(&y) != (flag == POINT_LARGER))
-		fp2_neg(&y, &y);
-	r->x = x;
-	r->y = y;
-	return ST_OK;
+	fp_inverse_root(&v, &h.part);
+	return twist_decompress_end_var(r, &h, &v);
 }
 
 void

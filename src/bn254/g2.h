@@ -55,7 +55,22 @@ twist_decode_var(twist_t *r, const uint8_t in[static 128]) WARN_UNUSED NONNULL;
 enum status twist_decompress_var(
     twist_t *r, const uint8_t in[static 64]) WARN_UNUSED NONNULL;
 
-/* Write what the two above read. */
+/* twist_decompress_var in steps, as g1_decompress_begin_var: the inverse root of
+ * norm, then that of part.
+ * Returns: as twist_decompress_var, the last two ST_OK or ST_NOT_ON_CURVE. */
+struct twist_half {
+	fp2_t x, square; /* y^2 */
+	fp_t norm, part;
+	bool larger; /* of the two y */
+};
+enum status twist_decompress_begin_var(
+    struct twist_half *h, const uint8_t in[static 64]) WARN_UNUSED NONNULL;
+enum status twist_decompress_part_var(
+    struct twist_half *h, const fp_t *inverse_root) WARN_UNUSED NONNULL;
+enum status twist_decompress_end_var(twist_t *r, const struct twist_half *h,
+    const fp_t *inverse_root) WARN_UNUSED NONNULL;
+
+/* Write what the functions above read. */
 void twist_encode(uint8_t out[static 128], const twist_t *a) NONNULL;
 void twist_compress(uint8_t out[static 64], const twist_t *a) NONNULL;
 

@@ -16,7 +16,14 @@
 
 #include "bn254/fe_lanes_impl.h"
 #include "bn254/pairing_impl.h"
+#include "bn254/root_impl.h"
 #include "bn254/weigh_impl.h"
+
+void
+ifma_inverse_roots(fp_t *r, const fp_t *a, size_t n)
+{
+	kernel_inverse_roots(r, a, n);
+}
 
 size_t
 ifma_batch_scratch(size_t n)

@@ -6,6 +6,7 @@
 
 #include "bn254/pairing.h"
 
+void ifma_inverse_roots(fp_t *r, const fp_t *a, size_t n);
 size_t ifma_batch_scratch(size_t n);
 void ifma_weigh(
     g1_t *r, const g1_t *p, const struct weight *z, size_t n, void *scratch);

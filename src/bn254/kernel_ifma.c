@@ -45,6 +45,7 @@ const struct bn254_kernel bn254_kernel_ifma = {
     .check = ifma_check,
     .in_group = kernel_in_group,
     .sum = kernel_sum,
+    .inverse_roots = ifma_inverse_roots,
     .batch_min = 4,
     .batch_groups = groups,
     .batch_scratch = ifma_batch_scratch,

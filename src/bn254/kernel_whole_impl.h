@@ -6,6 +6,7 @@
 
 #include "bn254/kernel_scalar_impl.h"
 #include "bn254/power_impl.h"
+#include "bn254/root_impl.h"
 #include "bn254/weigh_impl.h"
 
 static void
@@ -146,7 +147,8 @@ kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
 		.lines_size = ATE_LINES * sizeof(struct stored_line),         \
 		.lines = kernel_lines, .pairing = kernel_pairing,             \
 		.check = kernel_check, .in_group = kernel_in_group,           \
-		.sum = kernel_sum, .batch_min = 2,                            \
+		.sum = kernel_sum, .inverse_roots = kernel_inverse_roots,     \
+		.batch_min = 2,                                               \
 		.batch_groups = kernel_batch_groups,                          \
 		.batch_scratch = kernel_batch_scratch, .weigh = kernel_weigh, \
 		.miller = kernel_miller, .finish = kernel_finish,             \

@@ -85,6 +85,9 @@ struct bn254_kernel {
 	/* r = the sum of N terms. */
 	void (*sum)(g1j_t *r, const struct g1_term *terms, size_t n);
 
+	/* r[i] = a[i]^((p-3)/4), see fp_inverse_root; r may be a. */
+	void (*inverse_roots)(fp_t *r, const fp_t *a, size_t n);
+
 	/* From how many proofs on a batch is faster than one by one. */
 	size_t batch_min;
 

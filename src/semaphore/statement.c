@@ -107,7 +107,7 @@ memo_recall(struct semaphore_memo *memo, const struct semaphore_keys *keys,
 }
 
 enum status
-statement_read(struct statement *s, const struct semaphore_keys *keys,
+statement_begin(struct statement *s, const struct semaphore_keys *keys,
     const struct semaphore_proof *p, struct semaphore_fault *f)
 {
 	memset(s, 0, sizeof(*s));
@@ -118,9 +118,18 @@ statement_read(struct statement *s, const struct semaphore_keys *keys,
 		    f, ST_BAD_DEPTH, SEMAPHORE_DEPTH, -1, p->depth);
 	if ((s->key = keys_at(keys, p->depth)) == NULL)
 		return fault_at(f, ST_NO_KEY, SEMAPHORE_DEPTH);
-	if (inputs_of(s->inputs, p, f) != ST_OK)
-		return f->status;
-	return points_decode(&s->proof, p, f);
+	return inputs_of(s->inputs, p, f);
+}
+
+enum status
+statement_read(struct statement *s, const struct semaphore_keys *keys,
+    const struct semaphore_proof *p, struct semaphore_fault *f)
+{
+	const struct points_place at = {p, &s->proof, f};
+
+	if (statement_begin(s, keys, p, f) == ST_OK)
+		points_decode_many(keys_kernel(keys), &at, 1);
+	return f->status;
 }
 
 enum status

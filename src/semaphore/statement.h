@@ -17,9 +17,12 @@ struct statement {
 	    [SEMAPHORE_INPUTS]; /* root, nullifier, H(message), H(scope) */
 };
 
-/* Do all that comes before the pairing.
+/* Do all that comes before the pairing, the first all but the points.
  * Out:     s; f, whose status is the result.
  * Returns: ST_OK; as semaphore_verify, but for the pairing. */
+enum status statement_begin(struct statement *s,
+    const struct semaphore_keys *keys, const struct semaphore_proof *p,
+    struct semaphore_fault *f) NONNULL WARN_UNUSED;
 enum status statement_read(struct statement *s,
     const struct semaphore_keys *keys, const struct semaphore_proof *p,
     struct semaphore_fault *f) NONNULL WARN_UNUSED;

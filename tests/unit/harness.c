@@ -18,7 +18,7 @@
 
 static uint64_t seed, state;
 
-static void
+static PRINTF_LIKE(1, 0) void
 say(const char *fmt, va_list ap)
 {
 	vfprintf(stdout, fmt, ap);

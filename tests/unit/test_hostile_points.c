@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bn254/g1.h"
 #include "bn254/g2.h"
+#include "bn254/pairing.h"
 #include "groth16/verify.h"
 #include "semaphore/points.h"
 
@@ -275,7 +276,83 @@ test_rerandomised(void)
 	EXPECT(&d, "the proof does not hold");
 }
 
+/* --- many at a time -------------------------------------------------------- */
+
+enum { MANY = 41 };
+
+/* One of the official proofs in either form, often with something wrong. */
+static void
+spoil(struct semaphore_proof *out, size_t i)
+{
+	static const unsigned at[] = {
+	    0, 31, 32, 63, 64, 95, 96, 127}; /* in A, B, B and C compressed */
+	struct draft d = draft_of(all, i % 4);
+	struct semaphore_fault f;
+	char *text = draft_text(&d);
+
+	CHECK_STATUS(
+	    semaphore_proof_from_json(out, text, strlen(text), &f), ST_OK);
+	if (i % 5 != 0)
+		CHECK_STATUS(semaphore_proof_compress(out, &f), ST_OK);
+	for (unsigned n = (unsigned)test_random() % 3; n-- > 0;)
+		out->points[at[test_random() % 8]] ^=
+		    (uint8_t)(1u << test_random() % 8);
+	if (i == 7)
+		memset(out->points + 32, 0, 64); /* no flag */
+	if (i == 8)
+		memset(out->points, 0xff, 32); /* not canonical */
+	if (i == 9)
+		out->form = SEMAPHORE_NO_POINTS;
+}
+
+static bool
+same_points(const struct groth16_proof *a, const struct groth16_proof *b)
+{
+	return g1_eq(&a->a, &b->a) && twist_eq(&a->b, &b->b) &&
+	    g1_eq(&a->c, &b->c);
+}
+
+/* Each comes out as alone, whoever is beside it. */
+static void
+test_many(void)
+{
+	static struct semaphore_proof proof[MANY];
+	static struct groth16_proof out[MANY];
+	struct semaphore_fault got[MANY], f;
+	struct points_place place[MANY];
+	const struct bn254_kernel *k;
+	unsigned good, faults[3];
+
+	prepare();
+	for (size_t i = 0; i < MANY; i++) {
+		spoil(&proof[i], i);
+		place[i] = (struct points_place){&proof[i], &out[i], &got[i]};
+	}
+	for (size_t j = 0; (k = bn254_kernel_nth(j)) != NULL; j++) {
+		good = 0;
+		memset(faults, 0, sizeof(faults));
+		memset(out, 0xff, sizeof(out));
+		memset(got, 0xff, sizeof(got));
+		points_decode_many(k, place, MANY);
+		for (size_t i = 0; i < MANY; i++) {
+			struct groth16_proof alone;
+			enum status s = points_decode(&alone, &proof[i], &f);
+
+			CHECK_STATUS(got[i].status, s);
+			CHECK(got[i].field == f.field);
+			CHECK(s != ST_OK || same_points(&out[i], &alone));
+			good += s == ST_OK;
+			faults[0] += f.field == SEMAPHORE_A;
+			faults[1] += f.field == SEMAPHORE_B;
+			faults[2] += f.field == SEMAPHORE_C;
+		}
+		CHECK(good > 5 && faults[0] > 0 && faults[1] > 0);
+		CHECK(good + faults[0] + faults[1] + faults[2] < MANY);
+	}
+}
+
 TESTS({"hostile: coordinates", test_coordinates},
     {"hostile: infinity", test_infinity}, {"hostile: signs", test_signs},
     {"hostile: subgroup", test_subgroup},
-    {"hostile: re-randomised", test_rerandomised})
+    {"hostile: re-randomised", test_rerandomised},
+    {"hostile: many at a time", test_many})

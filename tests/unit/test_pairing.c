@@ -13,6 +13,17 @@ scalar(uint64_t limbs[static 4], fr_t *k)
 }
 
 static void
+fp_random(fp_t *r)
+{
+	uint8_t bytes[32];
+
+	do {
+		test_random_bytes(bytes, sizeof(bytes));
+		bytes[0] &= 0x3f;
+	} while (fp_from_bytes_strict(r, bytes) != ST_OK);
+}
+
+static void
 g1_times(g1_t *r, const g1_t *p, const uint64_t k[static 4])
 {
 	g1j_t j;
@@ -276,6 +287,48 @@ test_products(void)
 	kernels(products);
 }
 
+/* Every number of lanes, each with an element of its own; what stands behind
+ * the last is left alone. The oracle is fp_pow, which test_field holds against
+ * GMP. */
+static void
+inverse_roots(const struct bn254_kernel *k)
+{
+	fp_t a[41], r[41], same[41], want, check;
+
+	for (size_t n = 0; n < 41; n++) {
+		for (size_t i = 0; i < 41; i++)
+			fp_random(&a[i]);
+		for (size_t i = 0; i < 3; i++)
+			fp_from_u64(&a[(n + i) % 41], i);
+		fp_neg(&a[(n + 3) % 41], &fp_one);
+		memcpy(same, a, sizeof(a));
+		memcpy(r, a, sizeof(a));
+		k->inverse_roots(r, a, n);
+		k->inverse_roots(same, same, n);
+		for (size_t i = 0; i < 41; i++) {
+			if (i < n)
+				fp_pow(
+				    &want, &a[i], fp_inverse_root_exponent, 4);
+			else
+				want = a[i];
+			CHECK(fp_eq(&r[i], &want));
+			CHECK(fp_eq(&same[i], &want));
+		}
+	}
+	/* 1 / 2 is the inverse root of 4, or its negative. */
+	fp_from_u64(&a[0], 4);
+	k->inverse_roots(r, a, 1);
+	fp_dbl(&check, &r[0]);
+	fp_sqr(&check, &check);
+	CHECK(fp_eq(&check, &fp_one));
+}
+
+static void
+test_inverse_roots(void)
+{
+	kernels(inverse_roots);
+}
+
 static void
 test_pick(void)
 {
@@ -295,5 +348,6 @@ test_pick(void)
 TESTS({"pairings equal the oracle's", test_oracle},
     {"membership of G2 is the oracle's", test_membership},
     {"no point of order 10069 is in G2", test_small_order},
-    {"bilinear", test_bilinear}, {"products with stored lines", test_products},
+    {"bilinear", test_bilinear}, {"inverse roots", test_inverse_roots},
+    {"products with stored lines", test_products},
     {"kernels are picked by name", test_pick})
