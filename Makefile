@@ -102,8 +102,8 @@ SRC_daemon := admin buffer callers chart checkup checkup_torrc config config_che
 UNIT_daemon := config log membership metrics policy sandbox status_page
 FUZZ_daemon := config torrc
 
-SRC_cmd := artifact_check artifact_fetch artifact_find artifacts check cli \
-	client_args client_ask client_child client_main client_state crew ctl \
+SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
+	client_args client_ask client_child client_main client_state crew ctl ctl_members ctl_show ctl_top \
 	daemon_args describe follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets unix_dial \

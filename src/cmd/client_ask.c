@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/ask.h"
 #include "cmd/cli.h"
 #include "cmd/unix_dial.h"
 #include "store/file.h"
@@ -17,32 +18,16 @@
 #define ANSWER_MAX_BYTES ((size_t)1 << 20)
 #define ENV_MAX 4096
 
-static json_int_t
-number(const json_t *o, const char *key)
-{
-	return json_integer_value(json_object_get(o, key));
-}
-
-static const char *
-text(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s != NULL ? s : "";
-}
-
 static void
 print_epoch(const json_t *g)
 {
-	time_t end = (time_t)number(g, "epoch_end");
+	time_t end = (time_t)ask_number(g, "epoch_end");
 	time_t left = end - time(NULL);
-	char when[32] = "";
-	struct tm tm;
+	char when[32];
 
-	if (gmtime_r(&end, &tm) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	ask_time(when, end);
 	printf("%-12s epoch %lld until %s (%lld h %lld min)\n", "",
-	    (long long)number(g, "epoch"), when, (long long)left / 3600,
+	    (long long)ask_number(g, "epoch"), when, (long long)left / 3600,
 	    (long long)left / 60 % 60);
 }
 
@@ -50,15 +35,16 @@ static void
 print_quotas(const json_t *g)
 {
 	const json_t *quotas = json_object_get(g, "quotas"), *q;
-	bool slots = number(g, "slots") > 1;
+	bool slots = ask_number(g, "slots") > 1;
 	size_t i;
 
 	json_array_foreach(quotas, i, q)
 	{
 		printf("%-12s %lld requests left", "",
-		    (long long)number(q, "requests_left"));
+		    (long long)ask_number(q, "requests_left"));
 		if (slots)
-			printf(" in slot %lld", (long long)number(q, "slot"));
+			printf(
+			    " in slot %lld", (long long)ask_number(q, "slot"));
 		putchar('\n');
 	}
 }
@@ -66,15 +52,17 @@ print_quotas(const json_t *g)
 static void
 print_gateway(const json_t *g)
 {
-	printf("%-12s %s: %s\n", "gateway", text(g, "onion"), text(g, "state"));
-	if (*text(g, "problem") != '\0')
-		printf(
-		    "%-12s %s (%s)\n", "", text(g, "problem"), text(g, "cure"));
+	printf("%-12s %s: %s\n", "gateway", ask_text(g, "onion"),
+	    ask_text(g, "state"));
+	if (*ask_text(g, "problem") != '\0')
+		printf("%-12s %s (%s)\n", "", ask_text(g, "problem"),
+		    ask_text(g, "cure"));
 	if (json_object_get(g, "epoch") == NULL)
 		return;
 	print_epoch(g);
 	printf("%-12s %lld of %lld proofs made\n", "",
-	    (long long)number(g, "proofs"), (long long)number(g, "slots"));
+	    (long long)ask_number(g, "proofs"),
+	    (long long)ask_number(g, "slots"));
 	print_quotas(g);
 }
 
@@ -88,14 +76,16 @@ print_status(const json_t *o)
 	printf("%-12s %s\n", "state",
 	    json_is_true(json_object_get(o, "ready")) ? "ready" : "not ready");
 	printf("%-12s %lld asked, %lld opened, %lld refused, %lld open now\n",
-	    "connections", (long long)number(o, "requests"),
-	    (long long)number(o, "opened"), (long long)number(o, "refused"),
-	    (long long)number(o, "tunnels"));
-	printf("%-12s %lld", "circuits", (long long)number(circuits, "count"));
-	if (number(circuits, "count") > 0)
+	    "connections", (long long)ask_number(o, "requests"),
+	    (long long)ask_number(o, "opened"),
+	    (long long)ask_number(o, "refused"),
+	    (long long)ask_number(o, "tunnels"));
+	printf(
+	    "%-12s %lld", "circuits", (long long)ask_number(circuits, "count"));
+	if (ask_number(circuits, "count") > 0)
 		printf(", %lld to %lld seconds old",
-		    (long long)number(circuits, "newest_seconds"),
-		    (long long)number(circuits, "oldest_seconds"));
+		    (long long)ask_number(circuits, "newest_seconds"),
+		    (long long)ask_number(circuits, "oldest_seconds"));
 	putchar('\n');
 	json_array_foreach(gateways, i, g) print_gateway(g);
 }

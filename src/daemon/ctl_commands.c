@@ -77,6 +77,33 @@ answers_json(const struct metrics *m)
 	return o;
 }
 
+/* The same by what they mean to an operator, all of them. */
+static json_t *
+verdicts_json(const struct metrics *m)
+{
+	uint64_t answers[HISTORY_ANSWERS];
+	json_t *o = json_object();
+
+	history_answers(answers, m);
+	for (unsigned i = 0; i < HISTORY_ANSWERS; i++)
+		json_object_set_new(o,
+		    history_answer_name((enum history_answer)i),
+		    count(answers[i]));
+	return o;
+}
+
+static json_t *
+quota_json(const struct quota_use *q)
+{
+	static const char *const names[QUOTA_BUCKETS] = {
+	    "0-25 %", "25-50 %", "50-75 %", "75-100 %"};
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < QUOTA_BUCKETS; i++)
+		json_object_set_new(o, names[i], count(q->bucket[i]));
+	return o;
+}
+
 static json_t *
 times_json(const struct histogram *h)
 {
@@ -153,6 +180,7 @@ add_gauges(json_t *o, const struct gauges *s)
 	json_object_set_new(o, "sessions_max", count(s->sessions_max));
 	json_object_set_new(o, "tunnels", count(s->tunnels));
 	json_object_set_new(o, "queue", count(s->queue[0] + s->queue[1]));
+	json_object_set_new(o, "queue_max", count(s->queue_max));
 	json_object_set_new(o, "epoch", count(s->epoch));
 	json_object_set_new(o, "epoch_end", count(s->epoch_end_seconds));
 	json_object_set_new(o, "ledger_entries", count(s->ledger_entries));
@@ -187,6 +215,8 @@ run_status(struct gateway *g, const char *argument, const char **error,
 	json_object_set_new(o, "listeners", listeners_json(g));
 	json_object_set_new(o, "groups", groups_json(g));
 	json_object_set_new(o, "answers", answers_json(&g->metrics));
+	json_object_set_new(o, "verdicts", verdicts_json(&g->metrics));
+	json_object_set_new(o, "quota_used", quota_json(&g->metrics.quota));
 	json_object_set_new(o, "bytes_up", count(g->metrics.bytes_up));
 	json_object_set_new(o, "bytes_down", count(g->metrics.bytes_down));
 	json_object_set_new(o, "verify", times_json(&g->metrics.verify));
@@ -201,7 +231,47 @@ run_status(struct gateway *g, const char *argument, const char **error,
 	return o;
 }
 
+static json_t *
+run_epoch(struct gateway *g, const char *argument, const char **error,
+    struct findings *f)
+{
+	const struct epoch_rules *rules = &g->gate.book.rules;
+	uint64_t epoch = epoch_at(rules, gateway_now(g).wall);
+	struct ledger_stats stats;
+
+	(void)argument;
+	(void)error;
+	(void)f;
+	ledger_stats(&stats, &g->gate.ledger);
+	return json_pack("{s:o, s:o, s:o, s:o}", "epoch", count(epoch),
+	    "begins", count(epoch_end(rules, epoch) - rules->length), "ends",
+	    count(epoch_end(rules, epoch)), "nullifiers", count(stats.entries));
+}
+
 /* --- steering --- */
+
+static json_t *
+run_journal(struct gateway *g, const char *argument, const char **error,
+    struct findings *f)
+{
+	json_t *o = journal_json(g);
+
+	(void)f;
+	if (json_is_null(o))
+		*error = "this gateway has no journal";
+	else if (strcmp(argument, "compact") == 0)
+		*error = ledger_store_compact(g->store)
+		    ? NULL
+		    : "this ledger is not compacted from here";
+	else if (strcmp(argument, "check") != 0)
+		*error = "journal check, or journal compact";
+	else if (!json_is_true(json_object_get(o, "healthy")))
+		*error = "the journal can not be written";
+	if (*error == NULL)
+		return o;
+	json_decref(o);
+	return NULL;
+}
 
 static json_t *
 run_reload(struct gateway *g, const char *argument, const char **error,
@@ -263,6 +333,11 @@ const struct ctl_command ctl_commands[] = {
     {"reload", NULL, "take over configuration and members", run_reload},
     {"drain", NULL, "take nothing new; end when the last tunnel has",
 	run_drain},
+    {"epoch", NULL, "which one it is, and until when", run_epoch},
+    {"journal", "check|compact",
+	"whether counts can be written down; or rewrite them without what is "
+	"over",
+	run_journal},
     {"log", "LEVEL", "log events of LEVEL and above, until the next reload",
 	run_log},
     {"expel", "GROUP",

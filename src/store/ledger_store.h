@@ -55,6 +55,7 @@ struct ledger_store_ops {
 	void (*dispatch)(struct ledger_store *s);
 	void (*tick)(struct ledger_store *s, now_t now);
 	void (*health)(struct ledger_store *s, struct ledger_store_health *out);
+	void (*compact)(struct ledger_store *s); /* NULL: there is none */
 	void (*free)(struct ledger_store *s);
 };
 
@@ -119,6 +120,17 @@ static inline void
 ledger_store_health(struct ledger_store *s, struct ledger_store_health *out)
 {
 	s->ops->health(s, out);
+}
+
+/* Rewrite the journal without what is over, soon, though it is not long yet.
+ * Returns: false: this ledger has nothing to compact. */
+static inline bool
+ledger_store_compact(struct ledger_store *s)
+{
+	if (s->ops->compact == NULL)
+		return false;
+	s->ops->compact(s);
+	return true;
 }
 
 /* End it: what has been counted is written and synced first; answers that are

@@ -321,6 +321,12 @@ local_free(struct ledger_store *s)
 	release(l);
 }
 
+static void
+local_compact(struct ledger_store *s)
+{
+	local(s)->wanted = true;
+}
+
 static const struct ledger_store_ops local_ops = {
     .settle = local_settle,
     .add = local_add,
@@ -329,6 +335,7 @@ static const struct ledger_store_ops local_ops = {
     .dispatch = local_dispatch,
     .tick = local_tick,
     .health = local_health,
+    .compact = local_compact,
     .free = local_free,
 };
 

@@ -3,12 +3,19 @@
 metrics as Prometheus reads them, the dashboard and the alerts in conf/."""
 
 import base64
+import fcntl
 import hashlib
 import json
+import os
+import pty
 import re
+import select
+import struct
 import subprocess
+import termios
+import time
 
-from lib import (TOP, Gateway, Server, Vectors, check, echo, equal, folder,
+from lib import (BIN, TOP, Gateway, Server, Vectors, check, echo, equal, folder,
                  free_port, main, wait_until)
 
 V = Vectors()
@@ -174,6 +181,106 @@ def test_dashboard_and_alerts_know_our_metrics():
                                   for t in p["targets"])]}]}
         (where / "rules.yml").write_text(json.dumps(rules))
         check("SUCCESS" in promtool("check", "rules", where / "rules.yml"))
+
+
+# --- ctl ----------------------------------------------------------------------
+
+
+def ctl(w, *args, code=0):
+    run = subprocess.run([BIN, "ctl", "--socket", str(w.where / "control"),
+                          *args], capture_output=True, text=True, timeout=60,
+                         check=False)
+    equal(run.returncode, code, f"{args}: {run.stdout}{run.stderr}")
+    return run.stdout + run.stderr
+
+
+def test_members_by_ctl():
+    """The file is edited as a whole, and the answer comes when it counts."""
+    new = V.others[0]
+    with Watched() as w:
+        V.write(w.where, members=V.members[:7])
+        wait_until(lambda: w.gateway.metric("postern_group_members") == 7, 5)
+        equal(w.ask("smaller 0"), 200)
+        check("main: 8 members" in ctl(w, "members", "add", "main",
+                                       V.members[7]))
+        equal(w.gateway.metric("postern_group_members", group="main"), 8)
+        equal(w.ask("member 0"), 200)
+        equal(ctl(w, "members", "list", "main").split(), V.members)
+        check("a member already" in ctl(w, "members", "add", "main",
+                                        V.members[7], code=1))
+        check("no such member" in ctl(w, "members", "remove", "main", new,
+                                      code=1))
+        check("not a commitment" in ctl(w, "members", "add", "main", "x",
+                                        code=2))
+        check("no group other" in ctl(w, "members", "list", "other", code=2))
+        check("COMMITMENT..." in ctl(w, "members", "dance", "main", code=2))
+        ctl(w, "members", "remove", "main", V.members[7])
+        equal(w.gateway.metric("postern_group_members", group="main"), 7)
+        check(V.members[7] not in w.gateway.log())
+
+
+def test_epoch_journal_and_level():
+    with Watched() as w:
+        w.ask("member 0")
+        epoch = json.loads(ctl(w, "--json", "epoch"))["result"]
+        check(epoch["begins"] <= time.time() < epoch["ends"], epoch)
+        equal(epoch["nullifiers"], 1)
+        check("nullifiers  1" in ctl(w, "epoch"))
+        check("well" in ctl(w, "journal", "check"))
+        before = json.loads(ctl(w, "--json", "journal", "check"))["result"]
+        ctl(w, "journal", "compact")
+        wait_until(lambda: json.loads(ctl(w, "--json", "journal", "check"))
+                   ["result"]["compactions"] > before["compactions"], 10)
+        check("journal check, or" in ctl(w, "journal", "burn", code=1))
+        equal(w.ask("member 0"), 200)  # counts are all there
+        equal([w.ask("member 0") for _ in range(3)], [200, 200, 429])
+        ctl(w, "log", "level", "error")
+        equal(json.loads(ctl(w, "--json", "status"))["result"]["log_level"],
+              "error")
+        check("too many words" in ctl(w, "log", "level", "x", "y", code=2))
+
+
+def test_top():
+    with Watched() as w:
+        equal([w.ask("member 0") for _ in range(5)], [200] * 4 + [429])
+        said = ctl(w, "top", "--once")
+        check(re.search(r"opened +4 \[#+-*\]", said), said)
+        check(re.search(r"over quota +1 \[", said), said)
+        check(re.search(r"75-100 % +1 \[", said), said)
+        check("\033" not in said)
+        check("wants a terminal" in ctl(w, "top", code=2))
+        # On a terminal: drawn to its size, anew when that changes, until q.
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(BIN, [BIN, "ctl", "--socket", str(w.where / "control"),
+                           "top"])
+        size(fd, 10, 40)
+        shown = read_until(fd, "q ends")
+        check(shown.startswith("\033[?1049h"), shown)
+        size(fd, 40, 100)
+        shown = read_until(fd, "75-100 %")
+        os.write(fd, b"q")
+        shown = read_until(fd, "\033[?1049l")
+        equal(os.waitpid(pid, 0)[1], 0)
+        os.close(fd)
+
+
+def size(fd, rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def read_until(fd, text):
+    shown = ""
+    end = time.monotonic() + 10
+    while text not in shown and time.monotonic() < end:
+        if select.select([fd], [], [], 0.2)[0]:
+            try:
+                shown += os.read(fd, 65536).decode()
+            except OSError:
+                break
+    check(text in shown, repr(shown))
+    return shown
 
 
 main(globals())
