@@ -5,8 +5,42 @@
 #define BN254_CORE_ADX_IMPL_H
 
 #include "base/cpu.h"
+#include "bn254/core_modulus.h"
 #include "bn254/mont_adx_impl.h"
-#include "bn254/core_sums_impl.h"
+
+static inline void
+core_add(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4])
+{
+	mont_add_adx(r, a, b, &CORE_MODULUS);
+}
+
+static inline void
+core_sub(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4])
+{
+	mont_sub_adx(r, a, b, &CORE_MODULUS);
+}
+
+static inline void
+core_reduce_once(uint64_t r[static 4], const uint64_t a[static 4])
+{
+	mont_reduce_once_adx(r, a, &CORE_MODULUS);
+}
+
+static inline void
+core_wide_add(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8])
+{
+	mont_wide_add_adx(w, a, b, &CORE_MODULUS);
+}
+
+static inline void
+core_wide_sub(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8])
+{
+	mont_wide_sub_adx(w, a, b, &CORE_MODULUS);
+}
 
 static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],

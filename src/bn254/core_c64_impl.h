@@ -6,6 +6,7 @@
 
 #include "bn254/mont_impl.h"
 #include "bn254/core_sums_impl.h"
+#include "bn254/core_wide_impl.h"
 
 static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],

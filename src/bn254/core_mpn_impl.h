@@ -76,6 +76,9 @@ core_sub(uint64_t r[static 4], const uint64_t a[static 4],
 	mpn_add_n(r, t, u, 4);
 }
 
+/* GMP has nothing for these. */
+#include "bn254/core_wide_impl.h"
+
 static inline bool
 core_supported(void)
 {

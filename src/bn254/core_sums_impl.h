@@ -1,15 +1,9 @@
-/* bn254/core_sums_impl.h: what the cores share: the field, and its sums, which
- * are the same whatever makes the products. Private to the folder.
+/* bn254/core_sums_impl.h: sums modulo the field's prime, in portable C. Private to the folder.
  */
 #ifndef BN254_CORE_SUMS_IMPL_H
 #define BN254_CORE_SUMS_IMPL_H
 
-#include "bn254/mont_impl.h"
-
-/* The field; whoever wants the other one says so before. */
-#ifndef CORE_MODULUS
-#define CORE_MODULUS modulus_p
-#endif
+#include "bn254/core_modulus.h"
 
 static inline void
 core_add(uint64_t r[static 4], const uint64_t a[static 4],

@@ -6,6 +6,8 @@
  *   core_wide(w, a, b)   the product of two 256-bit integers, eight limbs
  *   core_redc(r, w)      w / 2^256 mod p, below p, for w < p 2^256
  *   core_add, core_sub   modulo p
+ *   core_wide_add        of products, modulo p 2^256
+ *   core_wide_sub
  *   core_reduce_once     modulo p, for what is below 2p
  *   core_supported()     this processor can do it
  *
@@ -188,27 +190,18 @@ few_reduced(const few_t *w)
 static inline void
 few_add(few_t *w, const few_t *a, const few_t *b)
 {
-	uint64_t hi[4];
-	carry_t carry;
-
 	VERIFY(few_reduced(a) && few_reduced(b));
-	carry = limbs_addc(w->l, a->l, b->l, 0);
-	limbs_addc(hi, a->l + 4, b->l + 4, carry);
-	core_reduce_once(w->l + 4, hi);
+	core_wide_add(w->l, a->l, b->l);
+	VERIFY(few_reduced(w));
 }
 
 /* w = a - b modulo p 2^256. */
 static inline void
 few_sub(few_t *w, const few_t *a, const few_t *b)
 {
-	uint64_t hi[4], t[4];
-	carry_t borrow;
-
 	VERIFY(few_reduced(a) && few_reduced(b));
-	borrow = limbs_subb(w->l, a->l, b->l, 0);
-	borrow = limbs_subb(hi, a->l + 4, b->l + 4, borrow);
-	limbs_select(t, modulus_p.m, fp_zero.l, mask_of(borrow));
-	limbs_add(w->l + 4, hi, t);
+	core_wide_sub(w->l, a->l, b->l);
+	VERIFY(few_reduced(w));
 }
 
 /* w = a - b where a is not below b. */

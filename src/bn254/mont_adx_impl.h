@@ -198,4 +198,144 @@ mont_redc_wide_adx(
 	r[3] = t3;
 }
 
+/* The sums below keep their carries in the flag from the first limb to the
+ * choice at the end, by CMOV, which a compiler does not do. */
+
+/* r = a mod m for a below 2m. */
+static inline void
+mont_reduce_once_adx(
+    uint64_t r[static 4], const uint64_t a[static 4], const struct modulus *m)
+{
+	uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4, h;
+
+	__asm__(ADX_REDUCE_ONCE
+		: [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2),
+		[t3] "+&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h)
+		: [m] "r"(m), "m"(*m)
+		: "rax", "rdx", "cc");
+	r[0] = t0;
+	r[1] = t1;
+	r[2] = t2;
+	r[3] = t3;
+}
+
+/* r = a + b mod m */
+static inline void
+mont_add_adx(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], const struct modulus *m)
+{
+	uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4, h;
+
+	/* clang-format off */
+	__asm__("addq (%[b]), %[t0]\n\t"
+		"adcq 8(%[b]), %[t1]\n\t"
+		"adcq 16(%[b]), %[t2]\n\t"
+		"adcq 24(%[b]), %[t3]\n\t"
+		ADX_REDUCE_ONCE
+		/* clang-format on */
+		: [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2),
+		[t3] "+&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h)
+		: [b] "r"(b), [m] "r"(m), "m"(*(const limbs4_t *)b), "m"(*m)
+		: "rax", "rdx", "cc");
+	r[0] = t0;
+	r[1] = t1;
+	r[2] = t2;
+	r[3] = t3;
+}
+
+/* t + m if CF is set, else t. */
+#define ADX_ADD_BACK                 \
+	"movl $0, %%eax\n\t"         \
+	"movl $0, %%edx\n\t"         \
+	"movl $0, %k[t4]\n\t"        \
+	"movl $0, %k[h]\n\t"         \
+	"cmovcq (%[m]), %%rax\n\t"   \
+	"cmovcq 8(%[m]), %%rdx\n\t"  \
+	"cmovcq 16(%[m]), %[h]\n\t"  \
+	"cmovcq 24(%[m]), %[t4]\n\t" \
+	"addq %%rax, %[t0]\n\t"      \
+	"adcq %%rdx, %[t1]\n\t"      \
+	"adcq %[h], %[t2]\n\t"       \
+	"adcq %[t4], %[t3]\n\t"
+
+/* r = a - b mod m */
+static inline void
+mont_sub_adx(uint64_t r[static 4], const uint64_t a[static 4],
+    const uint64_t b[static 4], const struct modulus *m)
+{
+	uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4, h;
+
+	/* clang-format off */
+	__asm__("subq (%[b]), %[t0]\n\t"
+		"sbbq 8(%[b]), %[t1]\n\t"
+		"sbbq 16(%[b]), %[t2]\n\t"
+		"sbbq 24(%[b]), %[t3]\n\t"
+		ADX_ADD_BACK
+		/* clang-format on */
+		: [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2),
+		[t3] "+&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h)
+		: [b] "r"(b), [m] "r"(m), "m"(*(const limbs4_t *)b), "m"(*m)
+		: "rax", "rdx", "cc");
+	r[0] = t0;
+	r[1] = t1;
+	r[2] = t2;
+	r[3] = t3;
+}
+
+/* w = a + b and w = a - b modulo m 2^256: the upper half modulo m. The lower
+ * half is stored as it comes; w may be a or b. */
+#define ADX_WIDE_SUM(OP, OP_CARRY)                                          \
+	"movq (%[a]), %[t0]\n\t"                                            \
+	"movq 8(%[a]), %[t1]\n\t"                                           \
+	"movq 16(%[a]), %[t2]\n\t"                                          \
+	"movq 24(%[a]), %[t3]\n\t" OP " (%[b]), %[t0]\n\t" OP_CARRY         \
+	" 8(%[b]), %[t1]\n\t" OP_CARRY " 16(%[b]), %[t2]\n\t" OP_CARRY      \
+	" 24(%[b]), %[t3]\n\t"                                              \
+	"movq %[t0], (%[w])\n\t"                                            \
+	"movq %[t1], 8(%[w])\n\t"                                           \
+	"movq %[t2], 16(%[w])\n\t"                                          \
+	"movq %[t3], 24(%[w])\n\t"                                          \
+	"movq 32(%[a]), %[t0]\n\t"                                          \
+	"movq 40(%[a]), %[t1]\n\t"                                          \
+	"movq 48(%[a]), %[t2]\n\t"                                          \
+	"movq 56(%[a]), %[t3]\n\t" OP_CARRY " 32(%[b]), %[t0]\n\t" OP_CARRY \
+	" 40(%[b]), %[t1]\n\t" OP_CARRY " 48(%[b]), %[t2]\n\t" OP_CARRY     \
+	" 56(%[b]), %[t3]\n\t"
+
+#define ADX_WIDE_STORE             \
+	"movq %[t0], 32(%[w])\n\t" \
+	"movq %[t1], 40(%[w])\n\t" \
+	"movq %[t2], 48(%[w])\n\t" \
+	"movq %[t3], 56(%[w])\n\t"
+
+static inline void
+mont_wide_add_adx(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8], const struct modulus *m)
+{
+	uint64_t t0, t1, t2, t3, t4, h;
+
+	__asm__(ADX_WIDE_SUM("addq", "adcq") ADX_REDUCE_ONCE ADX_WIDE_STORE
+		: [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2),
+		[t3] "=&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h),
+		"+m"(*(limbs8_t *)w)
+		: [a] "r"(a), [b] "r"(b), [w] "r"(w), [m] "r"(m),
+		"m"(*(const limbs8_t *)a), "m"(*(const limbs8_t *)b), "m"(*m)
+		: "rax", "rdx", "cc");
+}
+
+static inline void
+mont_wide_sub_adx(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8], const struct modulus *m)
+{
+	uint64_t t0, t1, t2, t3, t4, h;
+
+	__asm__(ADX_WIDE_SUM("subq", "sbbq") ADX_ADD_BACK ADX_WIDE_STORE
+		: [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2),
+		[t3] "=&r"(t3), [t4] "=&r"(t4), [h] "=&r"(h),
+		"+m"(*(limbs8_t *)w)
+		: [a] "r"(a), [b] "r"(b), [w] "r"(w), [m] "r"(m),
+		"m"(*(const limbs8_t *)a), "m"(*(const limbs8_t *)b), "m"(*m)
+		: "rax", "rdx", "cc");
+}
+
 #endif
