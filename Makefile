@@ -391,7 +391,15 @@ $(B)/bench/peer_mcl: $(B)/bench/peer_mcl.o $(B)/bench/bench.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(MCL)/lib/libmcl.a $(LIB_LIBS) -lstdc++
 endif
 
-bench-programs: all $(BENCH_BIN) $(BENCH_PEERS)
+$(B)/bench/traffic: $(B)/bench/traffic.o $(B)/bench/bench.o \
+		$(B)/libpostern.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+bench-path: all $(B)/bench/traffic ## the gateway over loopback, beside other proxies
+	@bench/path $(B)/bench/traffic
+
+bench-programs: all $(BENCH_BIN) $(BENCH_PEERS) $(B)/bench/traffic
 
 bench: bench-programs ## measure; tables as text, JSON and SVG in build/bench
 	@bench/run $(BENCH_BIN) $(BENCH_PEERS)
@@ -414,7 +422,7 @@ $(LOAD:%=load-%): load-%: all
 $(B)/tests/load_ledger: tests/load/load_ledger.c $(B)/libpostern.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIB_LIBS)
 load-ledger: $(B)/tests/load_ledger ## 24 million members over 24 epochs
 	@$<
 
@@ -557,7 +565,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-compare bench-programs bench-record check check-all check-asan check-tsan \
+.PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-tsan \
 	check-ubsan check-verify clean deb demo deps deps-deb deps-demo deps-test dist e2e \
 	format fuzz-replay help install install-lib layers list-programs list-threaded \
 	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \

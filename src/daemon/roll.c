@@ -356,6 +356,7 @@ roll_shop_new(struct roll_shop **shop, struct loop *l)
 	    .capacity = {JOBS_MAX, 1},
 	    .job_size = sizeof(struct roll_job *),
 	    .batch_max = 1,
+	    .nice = 10,
 	    .run = run,
 	    .done = job_done,
 	};

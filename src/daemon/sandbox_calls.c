@@ -112,6 +112,7 @@ static const int plain[] = {
     CALL(sched_yield),
     CALL(sched_getaffinity),
     CALL(set_robust_list),
+    CALL(setpriority), /* workers give way to the loop */
     CALL(rseq),
     CALL(rt_sigaction),
     CALL(rt_sigpending),

@@ -235,6 +235,8 @@ session_pool_new(struct gateway *g, unsigned workers)
 	    .job_size = sizeof(struct verify_job),
 	    .batch_max = (unsigned)c->limits.batch,
 	    .state_size = sizeof(struct verify_state),
+	    /* A flood of proofs must not take the loop's processor. */
+	    .nice = 15,
 	    .run = run,
 	    .done = done,
 	    .clear = clear,

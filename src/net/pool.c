@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -46,6 +47,7 @@ struct pool {
 	uint32_t queued[POOL_CLASSES];
 	unsigned idle, started;
 	unsigned turn; /* counts batches, for POOL_SHARE */
+	unsigned busy[POOL_CLASSES]; /* workers, by what they work on */
 	bool quit;
 	struct pool_counts counts;
 
@@ -67,6 +69,13 @@ bytes_of(struct job *j)
 
 /* --- workers --- */
 
+/* Every worker is for the first class; half of them, rounded up, for others. */
+static bool
+may_work_on(const struct pool *p, unsigned class)
+{
+	return class == 0 || p->busy[class] < (p->config.workers + 1) / 2;
+}
+
 /* The class that the next batch serves, one that has jobs waiting. */
 static unsigned
 choose_class(struct pool *p)
@@ -75,7 +84,7 @@ choose_class(struct pool *p)
 
 	for (unsigned i = 0; i < POOL_CLASSES; i++) {
 		unsigned class = reverse ? POOL_CLASSES - 1 - i : i;
-		if (p->queued[class] != 0)
+		if (p->queued[class] != 0 && may_work_on(p, class))
 			return class;
 	}
 	return POOL_CLASSES;
@@ -103,6 +112,7 @@ take_batch(struct pool *p, struct job *batch[static POOL_BATCH_MAX])
 		batch[n++] = j;
 	}
 	p->queued[class] -= n;
+	p->busy[class]++;
 	p->counts.running += n;
 	p->counts.batches++;
 	if (n > p->counts.largest_batch)
@@ -116,6 +126,7 @@ give_results(struct pool *p, struct job **batch, unsigned n)
 {
 	bool first = list_empty(&p->results);
 
+	p->busy[batch[0]->class]--;
 	for (unsigned i = 0; i < n; i++) {
 		if (batch[i]->state == JOB_RUNNING)
 			batch[i]->state = JOB_FINISHED;
@@ -143,6 +154,9 @@ work(void *arg)
 	struct job *batch[POOL_BATCH_MAX];
 	unsigned n;
 
+	/* Of this thread alone (Linux). If it may not be, all are equal. */
+	if (p->config.nice != 0)
+		(void)setpriority(PRIO_PROCESS, 0, p->config.nice);
 	pthread_mutex_lock(&p->mutex);
 	void *state = p->states + p->started++ * p->state_stride;
 	while (!p->quit) {

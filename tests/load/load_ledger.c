@@ -1,5 +1,5 @@
 /* 24 million members over 24 epochs: memory comes back after each, and a
- * look-up takes as long in the last as in the first.
+ * look-up takes as long in the last third as in the first.
  *
  *	load_ledger [EPOCHS [MEMBERS]]
  *
@@ -14,6 +14,7 @@
 #include "gate/ledger.h"
 
 #define LOOKS 200000u
+#define EPOCHS_MAX 1000
 
 static struct ledger ledger;
 static uint64_t state = 1;
@@ -106,6 +107,24 @@ look(uint64_t epoch, uint64_t members)
 	return least;
 }
 
+static int
+compare(const void *a, const void *b)
+{
+	double x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (x > y) - (x < y);
+}
+
+/* Other work on the machine is in some of the figures. */
+static double
+median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare);
+	return v[n / 2];
+}
+
 int
 main(int argc, char **argv)
 {
@@ -113,11 +132,12 @@ main(int argc, char **argv)
 	uint64_t members = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
 	const struct ledger_memory memory = {take, give, NULL};
 	const usage_t once = {.requests = 1};
-	double first = 0, last = 0;
+	double looks[EPOCHS_MAX], first, last;
 	long before, most = 0;
 	uint64_t closed;
 
-	must(epochs > 0 && members > 0, "give two numbers");
+	must(epochs >= 3 && epochs <= EPOCHS_MAX && members > 0,
+	    "give 3 to 1000 epochs, and some members");
 	ledger_init(&ledger, &memory, ledger_chunks(members), 0, 0);
 	before = resident_kb();
 	for (uint64_t e = 1; e <= epochs; e++) {
@@ -126,8 +146,7 @@ main(int argc, char **argv)
 			must(ledger_keep(&ledger, &m, &once) == ST_OK,
 			    "there is no room");
 		}
-		last = look(e, members);
-		first = e == 1 ? last : first;
+		looks[e - 1] = look(e, members);
 		most = resident_kb() > most ? resident_kb() : most;
 		/* The epoch is out of reach: it goes, a few chunks at a time. */
 		for (unsigned i = 0; i < 2 * LEDGER_EPOCHS; i++)
@@ -137,12 +156,14 @@ main(int argc, char **argv)
 			continue;
 		must(ledger.chunks == 0, "an epoch is over and has chunks");
 	}
+	first = median(looks, epochs / 3);
+	last = median(looks + epochs - epochs / 3, epochs / 3);
 	printf("{\"entries\": %llu, \"epochs\": %llu, \"look_ns\": [%.0f, "
 	       "%.0f], \"memory_kb\": [%ld, %ld, %ld]}\n",
 	    (unsigned long long)(epochs * members), (unsigned long long)epochs,
 	    first, last, before, most, resident_kb());
 	must(resident_kb() < before + 8192, "memory does not come back");
-	must(last < 2 * first, "a look-up takes longer than at the first");
+	must(last < 2 * first, "a look-up takes longer than at first");
 	ledger_clear(&ledger);
 	return 0;
 }

@@ -253,6 +253,28 @@ test_classes(void)
 	teardown(f);
 }
 
+/* The second class has half of the workers, rounded up, and no more. */
+static void
+test_half(void)
+{
+	struct fixture *f = setup(4, 200, 1);
+
+	set_gate(&f->gate, true);
+	for (uint32_t i = 0; i < 20; i++)
+		CHECK_STATUS(submit(f, NULL, i, 1), ST_OK);
+	wait_inside(&f->gate, 2);
+	spin_for(f->loop, 50);
+	wait_inside(&f->gate, 2);
+	/* The others are free for the first class. */
+	CHECK_STATUS(submit(f, NULL, 100, 0), ST_OK);
+	CHECK_STATUS(submit(f, NULL, 101, 0), ST_OK);
+	wait_inside(&f->gate, 4);
+	CHECK_INT(pool_counts(f->pool).waiting[1], 18);
+	set_gate(&f->gate, false);
+	SPIN(f->loop, f->n == 22);
+	teardown(f);
+}
+
 static void
 test_cancel(void)
 {
@@ -357,6 +379,7 @@ TESTS({"every job is answered once, by its owner's handle", test_results},
     {"what queues up is one batch", test_batches},
     {"a full queue refuses at once", test_full},
     {"classes: the first goes first, the second gets its share", test_classes},
+    {"classes: the second has half of the workers", test_half},
     {"cancelled: waiting, running, finished, stale", test_cancel},
     {"freed while busy", test_free_busy}, {"workers share", test_share},
     {"churn", test_churn}, {"bad configurations", test_bad_config})
