@@ -94,7 +94,7 @@ SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 UNIT_client := client_parts purse socks5
 FUZZ_client := facts socks5
 
-SRC_daemon := admin buffer callers chart checkup checkup_torrc config config_check ctl ctl_commands document files \
+SRC_daemon := admin buffer callers chart checkup checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
 	finding history gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
 	memory metrics onion_file option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session status_page supervisor \

@@ -8,13 +8,17 @@
 #include "cmd/daemon_args.h"
 #include "daemon/checkup.h"
 
-enum { OPT_CONFIG, OPT_SET, OPT_TORRC, OPT_JSON };
+enum { OPT_CONFIG, OPT_SET, OPT_TORRC, OPT_JSON, OPT_STRICT };
+
+/* Not of enum cli_exit: only --strict asks for it. */
+#define EXIT_WARNINGS 3
 
 static const struct cli_option options[] = {
     DAEMON_ARGS_CONFIG,
     DAEMON_ARGS_SET,
     {"torrc", 0, "FILE", "tor's configuration (default: " CHECKUP_TORRC ")"},
     {"json", 0, NULL, "print a JSON object"},
+    {"strict", 0, NULL, "exit with 3 when the worst is a warning"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -54,10 +58,12 @@ int
 cmd_check(int argc, char **argv)
 {
 	static const struct cli_spec spec = {
-	    .synopsis = "[-c FILE] [--set KEY=VALUE...] [--json]",
+	    .synopsis = "[-c FILE] [--set KEY=VALUE...] [--json] [--strict]",
 	    .summary = "Say everything that would stop `postern run`, or that "
 		       "is not as it should be,\neach with its place and its "
-		       "cure. Exit status 0: it would run; 1: it would not.",
+		       "cure. Exit status 0: it would run; 1: it would not; "
+		       "2: bad usage;\n3: it would, with warnings (only "
+		       "with --strict).",
 	    .options = options,
 	    .notes = NULL,
 	    .min_args = 0,
@@ -85,7 +91,9 @@ cmd_check(int argc, char **argv)
 		print_json(&f);
 	else
 		print_text(&f);
-	code = f.errors == 0 ? CLI_OK : CLI_NO;
+	code = f.errors != 0				    ? CLI_NO
+	    : values[OPT_STRICT] != NULL && f.warnings != 0 ? EXIT_WARNINGS
+							    : CLI_OK;
 	config_unref(&config);
 	findings_clear(&f);
 	return code;

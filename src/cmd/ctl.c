@@ -102,7 +102,7 @@ list_commands(void)
 	    "  members  add|remove|list GROUP [COMMITMENT...]\n"
 	    "                    edit the group's member file, and wait until "
 	    "the gateway\n                    has taken it over\n"
-	    "What goes over the socket is described in daemon/ctl.h.");
+	    "The protocol of the socket is in src/daemon/CONTROL.md.");
 	return b.text;
 }
 

@@ -27,6 +27,8 @@
 #define MEMBERS_MAX ((size_t)512 << 20)
 /* Descriptors that are neither a client's nor a target's: files, pipes. */
 #define OTHER_DESCRIPTORS 640
+/* Days after which a list wants to be looked at. */
+#define MEMBERS_OLD_DAYS 180
 #define DNS_PATIENCE_MS 3000
 #define TOR_PATIENCE_MS 3000
 /* No clock that is right is before this: 2026-01-01. */
@@ -118,6 +120,20 @@ read_root(struct group_root *root, const char *text, size_t len,
 	return st;
 }
 
+/* Who left is in a list until somebody takes them out. */
+static void
+check_age(struct findings *f, const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st) == 0 &&
+	    time(NULL) - st.st_mtime > (time_t)MEMBERS_OLD_DAYS * 86400)
+		findings_add(f, FINDING_NOTE, whole(file),
+		    "go through it; touch it when it is right",
+		    "the list is the same for %lld days",
+		    (long long)(time(NULL) - st.st_mtime) / 86400);
+}
+
 static void
 check_members_of(const struct checkup *k, const struct config_group *g,
     struct group_root *root)
@@ -146,6 +162,8 @@ check_members_of(const struct checkup *k, const struct config_group *g,
 		    "add members: they hide each other",
 		    "[group %s] has %" PRIu64 " members", g->name, root->size);
 	free(text);
+	if (fault.status == ST_OK && g->members != NULL)
+		check_age(k->f, file);
 	check_guarded_folder(k->f, file);
 }
 
@@ -448,6 +466,8 @@ check_tor_control(const struct checkup *k, const char *onion)
 		    "tor does not answer: %s",
 		    status_text(info->why_down != ST_OK ? info->why_down
 							: ST_CONNECT_TIMEOUT));
+	else if (info != NULL)
+		checkup_tor_version(k->f, where, info->version);
 	control_free(&control);
 	loop_free(&l);
 }
@@ -481,6 +501,7 @@ check_all(const struct checkup *k, const char *torrc)
 	check_descriptors(k);
 	check_clock(k);
 	check_dns(k);
+	checkup_families(k->c, k->f);
 	check_tor_control(k, onion);
 	check_torrc_file(k, torrc);
 }

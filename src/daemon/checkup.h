@@ -7,8 +7,8 @@
  *
  * Nothing is changed: no file is made, no lock is kept, no tor is asked for
  * more than whether it is there. A configuration with errors is looked at as
- * far as it goes, so that these and the machine's faults are told at once. When a gateway is running already with this
- * configuration, what it holds (its addresses, its journal) is not a fault.
+ * far as it goes, so that these and the machine's faults are told at once. When
+ * a gateway is running already with this configuration, what it holds (its addresses, its journal) is not a fault.
  *
  * Blocking; for a command, not for the loop.
  */
@@ -29,5 +29,12 @@ void checkup(const struct config *c, struct findings *f, const char *torrc);
 /* Tor's configuration TEXT of the file NAME, held against C. */
 void checkup_torrc(const struct config *c, struct findings *f, const char *name,
     const char *text);
+
+/* Tor's VERSION, as its control port tells it. */
+void checkup_tor_version(
+    struct findings *f, struct place where, const char *version);
+
+/* Whether there is a way to the addresses of either family. */
+void checkup_families(const struct config *c, struct findings *f);
 
 #endif

@@ -3,6 +3,7 @@
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "daemon/config_check.h"
 #include "daemon/files.h"
@@ -384,8 +385,13 @@ config_examine(struct config **config, struct findings *f, const char *path,
 	enum status st =
 	    file_load(&text, &len, path, FILE_MAX_BYTES, FILE_GUARDED);
 
+	struct stat is;
+
 	*config = NULL;
-	if (st != ST_OK)
+	if (st == ST_PERMISSION && stat(path, &is) == 0 && !S_ISREG(is.st_mode))
+		findings_add(f, FINDING_ERROR, (struct place){path, 0},
+		    "name the configuration with -c FILE", "not a plain file");
+	else if (st != ST_OK)
 		findings_add(f, FINDING_ERROR, (struct place){path, 0},
 		    st == ST_PERMISSION ? file_cure(st, FILE_GUARDED)
 					: "name the configuration with -c FILE",

@@ -8,7 +8,8 @@
  *	{"version":1,"ok":true,"result":{...}}
  *	{"version":1,"ok":false,"error":"what is wrong","findings":[...]}
  *
- * Several may follow each other on one connection. A version that is not known
+ * CONTROL.md has all of it, for other programs. Several may follow each other on
+ * one connection. A version that is not known
  * is refused; unknown members are ignored. The commands are in one table, from
  * which `postern ctl --help` prints them.
  *

@@ -127,6 +127,16 @@ look_at_time(struct membership *m, uint16_t number)
 	m->ops->changed(m->ctx, number);
 }
 
+/* A list that was cut off while somebody wrote it looks like this, and taking
+ * it would throw out everybody at once. A root of nobody was meant: it came
+ * with a time and, by postern group follow, from who may say so. */
+static bool
+is_suddenly_empty(const struct seat *seat, const struct roll *r)
+{
+	return r != NULL && r->root.size == 0 && seat->kind == ROLL_MEMBERS &&
+	    seat->roll != NULL && seat->roll->root.size != 0;
+}
+
 /* Take what came of reading the seat's file. RESULT's roll is consumed. */
 static void
 take_result(struct membership *m, uint16_t number, struct roll_result *result)
@@ -135,7 +145,9 @@ take_result(struct membership *m, uint16_t number, struct roll_result *result)
 
 	seat->fault = result->fault;
 	seat->seen = result->seen;
-	if (result->roll != NULL)
+	if (is_suddenly_empty(seat, result->roll))
+		seat->fault = (struct roll_fault){.status = ST_MISSING};
+	else if (result->roll != NULL)
 		put_in_force(m, number, result->roll);
 	roll_unref(&result->roll);
 }

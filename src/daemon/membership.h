@@ -7,7 +7,9 @@
  * A file is read again when it changes (inotify on its folder, and a look at
  * its time stamp now and then for what inotify can not see: links, network
  * file systems), and at a reload. A broken file leaves the group as it was:
- * nobody gets in by it and nobody is thrown out by it.
+ * nobody gets in by it and nobody is thrown out by it. So does one that is
+ * empty where the group had members: to throw out everybody, take the group out
+ * of the configuration.
  *
  * Of a group whose file has only a root, that root is in force as long as its
  * time is good (group.max_age): then nobody of the group passes, until the

@@ -90,6 +90,10 @@ roll_fault_text(char out[static ROLL_FAULT_MAX], const struct roll_fault *f)
 	else if (f->status == ST_PERMISSION)
 		snprintf(
 		    out, ROLL_FAULT_MAX, "anyone may write to it: chmod o-w");
+	else if (f->status == ST_MISSING && f->where.status == ST_OK)
+		snprintf(out, ROLL_FAULT_MAX,
+		    "nobody is in it any more, so the former members stay: to "
+		    "be rid of all of them, take the group out");
 	else if (f->status == ST_LIFETIME)
 		snprintf(out, ROLL_FAULT_MAX,
 		    "its time is too long ago (group.max_age) or yet to come: "

@@ -48,6 +48,7 @@ void roll_unref(struct roll **r);
 struct roll_fault {
 	enum status status; /* ST_SYS with an errno; ST_PERMISSION; ST_DUPLICATE
 			     * without a line: another group's members;
+			     * ST_MISSING: no members where there were some;
 			     * ST_LIFETIME: a root that is too old; as
 			     * members_parse, root_file_parse */
 	int error;

@@ -120,6 +120,23 @@ def test_a_broken_file_keeps_the_old_members():
                    == 1, 5)
 
 
+def test_an_empty_file_throws_nobody_out():
+    with gate() as (g, target):
+        for nothing in ("", "# soon\n"):
+            count = g.log().count("members_broken")
+            (g.where / "members").write_text(nothing)
+            wait_until(lambda: g.log().count("members_broken") > count, 5)
+            check("nobody is in it any more" in g.log())
+            equal(ask(g, target, "member 0"), 200)
+            equal(g.metric("postern_group_healthy", group="main"), 0)
+        g.send_signal(signal.SIGHUP)
+        wait_until(lambda: g.log().count("reload") > 0, 5)
+        equal(ask(g, target, "member 0"), 200)
+        V.write(g.where)
+        wait_until(lambda: g.metric("postern_group_healthy", group="main")
+                   == 1, 5)
+
+
 def test_a_file_that_anyone_may_write_is_refused():
     with gate() as (g, target):
         os.chmod(g.where / "members", 0o666)
@@ -574,6 +591,28 @@ def test_check_finds_everything_at_once():
                     ("warning", "postern.conf:", "tor does not answer")):
                 check(finds(said, severity, place, what),
                       f"{what} in {said['findings']}")
+
+
+def test_check_is_a_doctor():
+    with folder() as where, Server(echo) as site, \
+            NameServer({"www.iana.org": ["192.0.43.8"]}) as dns:
+        config = configuration(where, site.port,
+                               egress={"dns": f"127.0.0.1:{dns.port}"})
+        g = start_fails(where, config)
+        old = time.time() - 200 * 86400
+        os.utime(where / "members", (old, old))
+        said = run_check(g)
+        check(finds(said, "note", "members", "the same for 200 days"), said)
+        strict = [BIN, "check", "-c", str(g.file), "--strict"]
+        V.write(where, members=V.members[:3])
+        check(finds(run_check(g), "warning", "members", "has 3 members"))
+        equal(subprocess.run(strict, timeout=30, check=False,
+                             capture_output=True).returncode, 3)
+        # What is no file has another cure than a mode.
+        run = subprocess.run([BIN, "check", "-c", "/dev/null"], timeout=30,
+                             capture_output=True, text=True, check=False)
+        equal(run.returncode, 1)
+        check("not a plain file (name the configuration" in run.stdout)
 
 
 def test_check_reads_torrc():

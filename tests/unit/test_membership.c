@@ -249,14 +249,21 @@ an_empty_list_lets_nobody_in(void)
 	uint8_t zero[32] = {0};
 
 	begin();
-	write_file("a", "7\n8\n");
-	take(1, names, names);
 	write_file("a", "# nobody\n");
-	turn_until(&changed_calls, 1);
+	take(1, names, names);
 	CHECK_INT(seat_of("a")->roll->root.size, 0);
 	CHECK_STATUS(
 	    roots_find(&found, &roots, zero, loop_now(loop)), ST_ROOT_UNKNOWN);
 	CHECK(roots_current(&roots, membership_number(m, "a")) == NULL);
+	/* And throws nobody out: that file was cut off. */
+	write_file("a", "7\n8\n");
+	turn_until(&changed_calls, 1);
+	CHECK(roots_current(&roots, membership_number(m, "a")) != NULL);
+	write_file("a", "# nobody\n");
+	turn_until(&changed_calls, 2);
+	CHECK_STATUS(seat_of("a")->fault.status, ST_MISSING);
+	CHECK_INT(seat_of("a")->roll->root.size, 2);
+	CHECK(roots_current(&roots, membership_number(m, "a")) != NULL);
 	end();
 }
 

@@ -1,0 +1,66 @@
+/* Parts of daemon/checkup.h: what tor can do, and which addresses can be
+ * reached. */
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/checkup.h"
+
+/* The first tor whose onion services ask for work when they are flooded. */
+#define TOR_MAJOR 4
+#define TOR_MINOR 8
+
+void
+checkup_tor_version(struct findings *f, struct place where, const char *version)
+{
+	unsigned zero, major, minor;
+
+	if (sscanf(version, "%u.%u.%u", &zero, &major, &minor) != 3)
+		return; /* it did not say */
+	if (zero == 0 &&
+	    (major < TOR_MAJOR || (major == TOR_MAJOR && minor < TOR_MINOR)))
+		findings_add(f, FINDING_WARNING, where,
+		    "use tor 0.4.8 or newer (deb.torproject.org)",
+		    "tor is %.32s: its onion services have no proof-of-work "
+		    "defence",
+		    version);
+}
+
+/* Whether the kernel has a way to A. A datagram socket is connected without
+ * sending anything. */
+static bool
+has_way(const struct sockaddr *a, socklen_t len)
+{
+	int fd = socket(a->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool yes = fd >= 0 && connect(fd, a, len) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+void
+checkup_families(const struct config *c, struct findings *f)
+{
+	/* 192.0.43.8 and 2001:500:88:200::8: www.iana.org. */
+	const struct sockaddr_in v4 = {.sin_family = AF_INET,
+	    .sin_port = htons(443),
+	    .sin_addr.s_addr = htonl(0xc0002b08)};
+	const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+	    .sin6_port = htons(443),
+	    .sin6_addr.s6_addr = {
+		0x20, 0x01, 0x05, 0x00, 0x00, 0x88, 0x02, [15] = 8}};
+	bool four = has_way((const struct sockaddr *)&v4, sizeof(v4));
+	bool six = has_way((const struct sockaddr *)&v6, sizeof(v6));
+	struct place where = config_place(c, NULL, "egress", "allow");
+
+	if (!four && !six)
+		findings_add(f, FINDING_WARNING, where,
+		    "give the machine a default route",
+		    "there is no way to the internet, by IPv4 nor by IPv6");
+	else if (!four || !six)
+		findings_add(f, FINDING_NOTE, where, "",
+		    "targets that have only IPv%d can not be reached from here",
+		    four ? 6 : 4);
+}
