@@ -16,7 +16,10 @@ enum { DEPTH = 3, PROOFS_MAX = 64, BATCH_MAX = 256, TEXT_MAX = 4096 };
 struct proofs {
 	char tokens[PROOFS_MAX][TEXT_MAX];
 	struct semaphore_proof read[PROOFS_MAX];
+	struct semaphore_proof wrong; /* well formed; does not hold */
 	size_t n, next;
+	bool any_depth; /* else those of DEPTH alone */
+	size_t bad; /* which one of a batch does not hold, + 1; 0: none */
 	struct semaphore_keys *keys;
 	const char *kernel;
 	uint8_t random[16 * BATCH_MAX];
@@ -45,7 +48,7 @@ add_proof(struct proofs *p, const json_t *o)
 	if (semaphore_token_decode(&p->read[p->n], &kind, p->tokens[p->n],
 		strlen(p->tokens[p->n]), &f) != ST_OK)
 		return false;
-	p->n += p->read[p->n].depth == DEPTH;
+	p->n += p->any_depth || p->read[p->n].depth == DEPTH;
 	return true;
 }
 
@@ -116,12 +119,13 @@ run_batch(void *ctx)
 	struct semaphore_fault faults[BATCH_MAX];
 
 	for (size_t i = 0; i < p->batch; i++)
-		proofs[i] = &p->read[i % p->n];
+		proofs[i] = i + 1 == p->bad ? &p->wrong : &p->read[i % p->n];
 	if (semaphore_verify_batch(
 		p->keys, NULL, faults, proofs, p->batch, p->random) != ST_OK)
 		return false;
 	for (size_t i = 0; i < p->batch; i++) {
-		if (faults[i].status != ST_OK)
+		if (faults[i].status !=
+		    (i + 1 == p->bad ? ST_PROOF_INVALID : ST_OK))
 			return false;
 	}
 	return true;
@@ -173,6 +177,41 @@ bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
 	semaphore_keys_free(p->keys);
 }
 
+/* 64 proofs with one among them that does not hold, and 64 of all depths. */
+static void
+bench_mixtures(const struct bench *b, struct proofs *p)
+{
+	struct proofs *all = calloc(1, sizeof(*all));
+	struct bench_spec spec = {.name = "verify/batch-64/one-bad",
+	    .run = run_batch,
+	    .ctx = p,
+	    .batch = 64};
+
+	if (all == NULL ||
+	    semaphore_keys_new(&p->keys, SEMAPHORE_DEPTH_BIT(DEPTH), NULL) !=
+		ST_OK)
+		fail("no key");
+	p->batch = 64;
+	p->bad = 30;
+	p->wrong = p->read[0];
+	p->wrong.nullifier[31] ^= 1;
+	bench_run(b, &spec, NULL);
+	p->bad = 0;
+	semaphore_keys_free(p->keys);
+
+	all->any_depth = true;
+	load(all);
+	memcpy(all->random, p->random, sizeof(all->random));
+	if (semaphore_keys_new(&all->keys, SEMAPHORE_ALL_DEPTHS, NULL) != ST_OK)
+		fail("no keys");
+	all->batch = 64;
+	spec.name = "verify/batch-64/depths-1-to-32";
+	spec.ctx = all;
+	bench_run(b, &spec, NULL);
+	semaphore_keys_free(all->keys);
+	free(all);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -189,6 +228,7 @@ main(int argc, char **argv)
 		p->random[i] = (uint8_t)(i * 151 + 7);
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
 		bench_kernel(&b, p, kernels[i]);
+	bench_mixtures(&b, p);
 	free(p);
 	return 0;
 }
