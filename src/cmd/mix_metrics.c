@@ -3,35 +3,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/slab.h"
 #include "base/text.h"
-#include "net/conn.h"
+#include "daemon/callers.h"
 
-#define CLIENTS 16
-#define CHUNK_SIZE 32768
+#define CALLERS 16
+#define REQUEST_MAX 32768
 #define TIMEOUT_MS 10000
-#define LINGER_MS 1000
-
-struct client {
-	struct mix_metrics *metrics;
-	handle_t self;
-	struct conn conn;
-	struct stream stream;
-	struct deadline late;
-	struct task release;
-	bool over;
-};
 
 struct mix_metrics {
-	struct loop *loop;
 	const struct mix_node *node;
-	struct chunk_pool chunks;
 	struct listener *listener;
-	struct slab slab;
-	struct slab_slot slots[CLIENTS];
-	struct client clients[CLIENTS];
+	struct callers callers;
 };
 
 /* --- the text ------------------------------------------------------------- */
@@ -203,51 +186,24 @@ mix_metrics_render(struct buffer *out, const struct mix_node *n)
 
 /* --- the connections ------------------------------------------------------ */
 
+/* Answer with CODE and what BODY holds. */
 static void
-client_close(struct client *c)
-{
-	if (c->over)
-		return;
-	c->over = true;
-	deadline_stop(c->metrics->loop, &c->late);
-	conn_close(&c->conn, STREAM_ORDERLY);
-	task_defer(c->metrics->loop, &c->release);
-}
-
-static void
-on_release(struct task *t)
-{
-	struct client *c = loop_owner(t, struct client, release);
-
-	slab_release(&c->metrics->slab, c->self);
-}
-
-static void
-on_late(struct deadline *d)
-{
-	client_close(loop_owner(d, struct client, late));
-}
-
-/* Answer with CODE and what B holds. */
-static void
-answer(struct client *c, const char *code, const struct buffer *b)
+answer(struct caller *c, const char *code, const struct buffer *body)
 {
 	struct buffer text = {0};
-	enum status st;
+	struct document *d;
 
 	buffer_format(&text,
 	    "HTTP/1.1 %s\r\nContent-Type: text/plain; version=0.0.4; "
 	    "charset=utf-8\r\nContent-Length: %zu\r\nConnection: "
 	    "close\r\n\r\n",
-	    code, buffer_span(b).len);
-	buffer_put(&text, buffer_span(b).ptr, buffer_span(b).len);
-	st = buffer_failed(&text) ? ST_NO_MEMORY
-				  : conn_write(&c->conn, buffer_span(&text));
-	buffer_clear(&text);
-	if (st != ST_OK)
-		client_close(c);
+	    code, buffer_span(body).len);
+	buffer_put(&text, buffer_span(body).ptr, buffer_span(body).len);
+	text.failed |= buffer_failed(body);
+	if (document_new(&d, &text, "text/plain", 0) != ST_OK)
+		caller_close(c);
 	else
-		conn_finish(&c->conn, LINGER_MS);
+		caller_send(c, d);
 }
 
 static bool
@@ -258,87 +214,49 @@ begins(span_t text, const char *with)
 }
 
 static void
-on_data(struct conn *conn)
+on_data(struct caller *c)
 {
-	struct client *c = loop_owner(conn, struct client, conn);
-	span_t head_text = conn_unread(conn);
+	const struct mix_metrics *m = c->owner;
+	span_t head_text = conn_unread(&c->conn);
 	struct buffer b = {0};
 	const char *code = "200 OK";
 
 	if (memmem(head_text.ptr, head_text.len, "\r\n\r\n", 4) == NULL)
 		return;
 	if (begins(head_text, "GET /metrics ")) {
-		mix_metrics_render(&b, c->metrics->node);
+		mix_metrics_render(&b, m->node);
 	} else if (begins(head_text, "GET /healthz ")) {
 		buffer_text(&b, "ok\n");
 	} else {
 		code = "404 Not Found";
 		buffer_text(&b, "there are /metrics and /healthz\n");
 	}
-	conn_consume(conn, head_text.len);
+	conn_consume(&c->conn, head_text.len);
 	answer(c, code, &b);
 	buffer_clear(&b);
-}
-
-static void
-on_full(struct conn *conn)
-{
-	client_close(loop_owner(conn, struct client, conn));
-}
-
-static void
-on_over(struct conn *conn, enum status why)
-{
-	(void)why;
-	client_close(loop_owner(conn, struct client, conn));
-}
-
-static const struct conn_ops ops = {
-    .data = on_data, .full = on_full, .eof = on_full, .over = on_over};
-
-static void
-on_accepted(struct listener *ls, int fd, void *arg)
-{
-	struct mix_metrics *m = arg;
-	struct client *c;
-	handle_t self;
-	void *object;
-
-	(void)ls;
-	if (slab_take(&m->slab, &self, &object) != ST_OK) {
-		close(fd);
-		return;
-	}
-	c = object;
-	*c = (struct client){.metrics = m, .self = self};
-	deadline_init(&c->late, on_late);
-	task_init(&c->release, on_release);
-	if (conn_open(&c->conn, m->loop, &m->chunks, &c->stream, fd, &ops) !=
-	    ST_OK) {
-		slab_release(&m->slab, self);
-		return;
-	}
-	deadline_start(m->loop, &c->late, TIMEOUT_MS);
-	conn_resume(&c->conn);
 }
 
 enum status
 mix_metrics_new(struct mix_metrics **out, struct loop *l, const endpoint_t *at,
     const struct mix_node *n)
 {
+	const struct caller_rules rules = {
+	    .max = CALLERS,
+	    .patience_ms = TIMEOUT_MS,
+	    .request_max = REQUEST_MAX,
+	    .data = on_data,
+	};
 	struct mix_metrics *m = calloc(1, sizeof(*m));
 	struct listener_config listen = {
-	    .kind = LISTEN_IP, .at = *at, .accepted = on_accepted, .arg = m};
+	    .kind = LISTEN_IP, .at = *at, .accepted = callers_accepted};
 	enum status st;
 
 	*out = m;
 	if (m == NULL)
 		return ST_NO_MEMORY;
-	m->loop = l;
 	m->node = n;
-	chunk_pool_init(&m->chunks, CHUNK_SIZE, 2 * CLIENTS, 2);
-	slab_init(
-	    &m->slab, m->clients, m->slots, sizeof(m->clients[0]), CLIENTS);
+	callers_init(&m->callers, l, &rules, m);
+	listen.arg = &m->callers;
 	st = listener_new(&m->listener, l, &listen);
 	if (st != ST_OK)
 		mix_metrics_free(out);
@@ -353,16 +271,7 @@ mix_metrics_free(struct mix_metrics **out)
 	if (m == NULL)
 		return;
 	listener_free(&m->listener);
-	for (uint32_t i = 0; i < CLIENTS; i++) {
-		handle_t h;
-		struct client *c = slab_nth(&m->slab, i, &h);
-		if (c == NULL)
-			continue;
-		client_close(c);
-		task_drop(&c->release);
-		on_release(&c->release);
-	}
-	chunk_pool_clear(&m->chunks);
+	callers_clear(&m->callers);
 	free(m);
 	*out = NULL;
 }

@@ -487,7 +487,7 @@ def test_metrics_and_health():
     with gate() as (g, target):
         equal(g.http("/healthz"), (200, "ok\n"))
         equal(g.http("/readyz"), (200, "ready\n"))
-        equal(g.http("/")[0], 404)
+        equal(g.http("/nothing")[0], 404)
         equal(ask(g, target, "member 0"), 200)
         equal(ask(g, target, "past"), 407)
         wait_until(lambda: g.metric("postern_sessions") == 0)
