@@ -299,8 +299,7 @@ write_tiles(struct buffer *b, const struct status_page *p)
 	tile(b, "Tunnels open", CHART_COUNT, (double)now->tunnels, note);
 	snprintf(note, sizeof(note), "%" PRIu64 " opened", opened);
 	tile(b, "Requests, last hour", CHART_COUNT, (double)asked, note);
-	snprintf(note, sizeof(note), "or less for 95 %% of %" PRIu64,
-	    m->verify.count);
+	snprintf(note, sizeof(note), "95 %% of %" PRIu64, m->verify.count);
 	tile(b, "Verifying, since start", CHART_SECONDS,
 	    (double)histogram_quantile(&m->verify, 0.95) / 1e9, note);
 	snprintf(note, sizeof(note), "of at most %" PRIu64, now->queue_max);
