@@ -12,6 +12,7 @@ static const struct cli_command commands[] = {
     {"artifacts", cmd_artifacts, "find, check and get the proving keys"},
     {"client", cmd_client, "a local proxy through tor and a gateway"},
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
+    {"setup", cmd_setup, "set up the gateway behind this machine's tor"},
     {"run", cmd_run, "the gateway"},
     {"check", cmd_check, "what would stop the gateway, and the cure"},
     {"ctl", cmd_ctl, "ask and steer a running gateway"},

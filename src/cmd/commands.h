@@ -16,6 +16,7 @@ int cmd_describe(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_prove(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_setup(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
 /* Of `postern group`, in files of their own. */
