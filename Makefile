@@ -103,7 +103,7 @@ UNIT_daemon := config log membership metrics policy sandbox status_page
 FUZZ_daemon := config torrc
 
 SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
-	client_args client_ask client_child client_main client_state crew ctl ctl_members ctl_show ctl_top \
+	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
 	daemon_args describe follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_probe setup_text unix_dial \
@@ -492,7 +492,7 @@ BASH_DIR = $(PREFIX)/share/bash-completion/completions
 ZSH_DIR = $(PREFIX)/share/zsh/site-functions
 FISH_DIR = $(PREFIX)/share/fish/vendor_completions.d
 UNITS := postern.service postern.socket postern-follow@.service
-EXAMPLES := conf/postern.conf conf/torrc.snippet
+EXAMPLES := conf/postern.conf conf/torrc.snippet conf/alerts.yml conf/grafana.json
 
 # install_file MODE FROM TO: with the folder, below DESTDIR.
 install_file = install -D -m $(1) $(2) $(DESTDIR)$(3)

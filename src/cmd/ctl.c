@@ -82,6 +82,11 @@ steer(const char *name, const char *path, char **words, int n, bool as_json)
 	if (answer == NULL)
 		return CLI_ERROR;
 	code = show(name, answer, command, as_json);
+	if (code == CLI_OK && strcmp(command, "journal") == 0 &&
+	    strcmp(argument, "check") == 0)
+		code = ctl_read_journal(name,
+		    ask_text(json_object_get(answer, "result"), "file"),
+		    as_json);
 	json_decref(answer);
 	return code;
 }
@@ -95,13 +100,14 @@ list_commands(void)
 
 	buffer_text(&b, "commands:\n");
 	for (const struct ctl_command *c = ctl_commands; c->name != NULL; c++)
-		buffer_format(&b, "  %-8s %-8s %s\n", c->name,
+		buffer_format(&b, "  %-8s %-13s %s\n", c->name,
 		    c->arg != NULL ? c->arg : "", c->help);
 	buffer_text(&b,
-	    "  top               a live view; q ends it\n"
+	    "  top                    a live view; q ends it\n"
 	    "  members  add|remove|list GROUP [COMMITMENT...]\n"
-	    "                    edit the group's member file, and wait until "
-	    "the gateway\n                    has taken it over\n"
+	    "                         edit the group's member file, and wait "
+	    "until "
+	    "the gateway\n                         has taken it over\n"
 	    "The protocol of the socket is in src/daemon/CONTROL.md.");
 	return b.text;
 }

@@ -1,6 +1,6 @@
 /* cmd/ctl_parts.h: the parts of `postern ctl` (ctl.c), in files of their own:
  * what is printed (ctl_show.c), the live view (ctl_top.c), the member file
- * (ctl_members.c).
+ * (ctl_members.c), the journal (ctl_journal.c).
  *
  * NAME is in whose name to complain, PATH is the control socket. Those that
  * return int return an exit code.
@@ -15,6 +15,10 @@
 void ctl_print_status(const json_t *result);
 void ctl_print_epoch(const json_t *result);
 void ctl_print_journal(const json_t *result);
+
+/* Read the whole journal FILE, which a gateway may be writing, and say whether
+ * its records hold; QUIET: only if they do not. */
+int ctl_read_journal(const char *name, const char *file, bool quiet);
 
 /* A view of the gateway, drawn anew every second until q or the end of the
  * program; ONCE: a single one, without control sequences. */

@@ -335,7 +335,7 @@ const struct ctl_command ctl_commands[] = {
 	run_drain},
     {"epoch", NULL, "which one it is, and until when", run_epoch},
     {"journal", "check|compact",
-	"whether counts can be written down; or rewrite them without what is "
+	"whether all counts are well on disk; or rewrite it without what is "
 	"over",
 	run_journal},
     {"log", "LEVEL", "log events of LEVEL and above, until the next reload",

@@ -240,6 +240,28 @@ def test_epoch_journal_and_level():
         check("too many words" in ctl(w, "log", "level", "x", "y", code=2))
 
 
+def test_journal_check_reads_the_disk():
+    with Watched() as w:
+        for _ in range(3):
+            equal(w.ask("member 0"), 200)
+            wait_until(lambda: w.gateway.metric(
+                "postern_journal_unsynced_records") == 0, 5)
+        check("every record holds" in ctl(w, "journal", "check"))
+        with open(w.where / "journal", "r+b") as f:
+            f.seek(4096 + 20)
+            byte = f.read(1)[0]
+            f.seek(4096 + 20)
+            f.write(bytes([byte ^ 1]))
+        check("damaged after 0 records" in ctl(w, "journal", "check", code=1))
+        # What is in memory is right, and mends it.
+        ctl(w, "journal", "compact")
+        wait_until(lambda: subprocess.run(
+            [BIN, "ctl", "--socket", str(w.where / "control"), "journal",
+             "check"], capture_output=True, timeout=20,
+            check=False).returncode == 0, 10)
+        equal([w.ask("member 0") for _ in range(2)], [200, 429])
+
+
 def test_top():
     with Watched() as w:
         equal([w.ask("member 0") for _ in range(5)], [200] * 4 + [429])
