@@ -24,6 +24,24 @@ buckets_hold_what_they_say(void)
 	CHECK(histogram_quantile(&h, 1.0) == UINT64_C(10000000000));
 }
 
+static void
+quotas_are_told_in_quarters(void)
+{
+	struct quota_use q = {0};
+
+	quota_use_add(&q, 75, 100); /* a quarter is used: the bound itself */
+	CHECK_INT(q.bucket[0], 1);
+	quota_use_add(&q, 74, 100);
+	CHECK_INT(q.bucket[1], 1);
+	quota_use_add(&q, 0, 100);
+	quota_use_add(&q, 0, 1);
+	CHECK_INT(q.bucket[3], 2);
+	quota_use_add(&q, 7, 5); /* the limit was lowered meanwhile */
+	CHECK_INT(q.bucket[0], 2);
+	CHECK_INT(q.count, 5);
+	CHECK(q.sum > 2.50 && q.sum < 2.52);
+}
+
 /* What one line of the text says of its metric. */
 struct family {
 	char name[96], type[16];
@@ -190,5 +208,6 @@ labels_name_nobody(void)
 }
 
 TESTS({"buckets hold what they say", buckets_hold_what_they_say},
+    {"quotas are told in quarters", quotas_are_told_in_quarters},
     {"the text is Prometheus's", the_text_is_prometheus},
     {"labels name nobody", labels_name_nobody}, )
