@@ -325,6 +325,18 @@ e2e: all ## the tests that cross processes, and tor
 deb: deps-deb ## the Debian package, in build/deb
 	@conf/debian/build
 
+# Calls that fail (tests/fault/fault.h): for programs of every build, and so
+# without a sanitizer and in a place of its own.
+build/tests/fault.so: tests/fault/fault.c tests/fault/fault.h
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)gcc -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -fPIC -shared \
+		-o $@.$$$$ $< && mv $@.$$$$ $@
+
+fault: build/tests/fault.so
+check-faults: all ## each call of the gateway that can fail fails in turn (long)
+	@FAULTS=all tests/run tests/e2e/test_faults.py
+
 dist: ## a source archive of the last commit, the same bytes each time
 	@mkdir -p build
 	@git archive --format=tar --prefix=postern/ HEAD | gzip -n \
@@ -566,7 +578,7 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-tsan \
-	check-ubsan check-verify clean deb demo deps deps-deb deps-demo deps-test dist e2e \
+	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-demo deps-test dist e2e fault \
 	format fuzz-replay help install install-lib layers list-programs list-threaded \
 	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
 	$(LOAD:%=load-%) load-ledger

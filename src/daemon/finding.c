@@ -39,8 +39,7 @@ findings_add(struct findings *f, enum severity severity, struct place where,
 		item->where = memory_copy(where.file);
 	item->cure = memory_copy(cure);
 	va_start(ap, fmt);
-	if (vasprintf(&item->what, fmt, ap) < 0)
-		memory_die();
+	item->what = memory_format_list(fmt, ap);
 	va_end(ap);
 	count(f, severity);
 }

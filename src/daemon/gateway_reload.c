@@ -3,6 +3,7 @@
 
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/memory.h"
 #include "daemon/mix_gate.h"
 #include "daemon/well_known.h"
 
@@ -180,9 +181,10 @@ gateway_reload(struct gateway *g, struct findings *f)
 	enum status st;
 
 	supervisor_reloading(&g->supervisor);
-	st = config_load(&config, f, g->config->path,
-	    (const char *const *)g->overrides, g->overrides_n);
-
+	st = !memory_reserve()
+	    ? ST_NO_MEMORY
+	    : config_load(&config, f, g->config->path,
+		  (const char *const *)g->overrides, g->overrides_n);
 	if (st == ST_OK)
 		st = gateway_stage(g, config);
 	if (st != ST_OK) {

@@ -4,6 +4,7 @@
 
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/memory.h"
 #include "daemon/mix_gate.h"
 #include "daemon/tor_link.h"
 #include "daemon/well_known.h"
@@ -252,7 +253,8 @@ gateway_tick(struct gateway *g)
 	uint64_t now = loop_now(g->loop);
 
 	look_at_history(g);
-
+	/* Filled again as soon as may be; a reload is refused without it. */
+	(void)memory_reserve();
 	ledger_store_tick(g->store, gateway_now(g));
 	roots_tidy(&g->gate.roots, now);
 	look_at_epoch(g);

@@ -59,6 +59,13 @@ key_maker_wait(struct key_maker *m)
 	pthread_mutex_lock(&m->mutex);
 	while (!m->done)
 		pthread_cond_wait(&m->made, &m->mutex);
+	if (m->keys == NULL) {
+		/* Memory was short then; it may not be now. */
+		m->done = false;
+		pthread_mutex_unlock(&m->mutex);
+		make(m);
+		pthread_mutex_lock(&m->mutex);
+	}
 	keys = m->keys;
 	pthread_mutex_unlock(&m->mutex);
 	return keys;

@@ -33,8 +33,9 @@ enum status key_maker_start(struct key_maker *m) WARN_UNUSED;
 /* The keys have been made, or could not be. */
 bool key_maker_is_done(struct key_maker *m);
 
-/* Wait for the end. Returns: the keys, which stay M's; NULL if there was no
- * memory for them. */
+/* Wait for the end. Where there was no memory for the keys the caller makes them
+ * now: a gateway that met a bad moment at its start does not refuse for ever.
+ * Returns: the keys, which stay M's; NULL if there is still no memory. */
 struct semaphore_keys *key_maker_wait(struct key_maker *m);
 
 /* Join the thread and free the keys, if there are any: nobody uses them. */

@@ -1,9 +1,36 @@
 #include "daemon/memory.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Enough for any configuration with its findings; more than malloc keeps back
+ * for small pieces, so that it is a mapping of its own. */
+#define RESERVE (512 * 1024)
+
+/* Of the main thread, as are all that call these. */
+static void *reserve;
+
+bool
+memory_reserve(void)
+{
+	if (reserve == NULL)
+		reserve = malloc(RESERVE);
+	return reserve != NULL;
+}
+
+/* Whether there was something to give up, and so it is worth another try. */
+static bool
+spend_reserve(void)
+{
+	bool had = reserve != NULL;
+
+	free(reserve);
+	reserve = NULL;
+	return had;
+}
 
 void
 memory_die(void)
@@ -17,6 +44,8 @@ memory_new(size_t size)
 {
 	void *p = calloc(1, size != 0 ? size : 1);
 
+	if (p == NULL && spend_reserve())
+		p = calloc(1, size != 0 ? size : 1);
 	if (p == NULL)
 		memory_die();
 	return p;
@@ -27,6 +56,8 @@ memory_resize(void *old, size_t size)
 {
 	void *p = realloc(old, size != 0 ? size : 1);
 
+	if (p == NULL && spend_reserve())
+		p = realloc(old, size != 0 ? size : 1);
 	if (p == NULL)
 		memory_die();
 	return p;
@@ -37,8 +68,24 @@ memory_copy(const char *s)
 {
 	char *p = strdup(s);
 
+	if (p == NULL && spend_reserve())
+		p = strdup(s);
 	if (p == NULL)
 		memory_die();
+	return p;
+}
+
+char *
+memory_format_list(const char *fmt, va_list ap)
+{
+	va_list again;
+	char *p;
+
+	va_copy(again, ap);
+	if (vasprintf(&p, fmt, ap) < 0 &&
+	    (!spend_reserve() || vasprintf(&p, fmt, again) < 0))
+		memory_die();
+	va_end(again);
 	return p;
 }
 
@@ -49,8 +96,7 @@ memory_format(const char *fmt, ...)
 	char *p;
 
 	va_start(ap, fmt);
-	if (vasprintf(&p, fmt, ap) < 0)
-		memory_die();
+	p = memory_format_list(fmt, ap);
 	va_end(ap);
 	return p;
 }
