@@ -123,8 +123,9 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEB := debhelper dpkg-dev fakeroot
+DEPS_DEB_TEST := $(DEPS_DEB) debootstrap lintian
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) chromium clang fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
+DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
 	npm prometheus valgrind zsh
 
 # --- flags -------------------------------------------------------------------
@@ -286,7 +287,7 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, s
 test: deps-test ## install what is missing and run every test
 	@tests/all
 
-check-all: deps-test ## ... in every build, and the long ones
+check-all: deps-test deps-deb-test ## ... in every build, and the long ones
 	@tests/all --everything
 
 # tests/ctime/ctime_NAME.c, each run under valgrind by tests/ctime/test_ctime.
@@ -318,6 +319,9 @@ check-ubsan: ## ... with the undefined-behaviour sanitizer
 	@$(MAKE) --no-print-directory unit fuzz-replay SAN=undefined
 check-tsan: ## ... with the thread sanitizer
 	@$(MAKE) --no-print-directory unit fuzz-replay SAN=thread
+
+check-deb: deps-deb-test ## the Debian package: build, install, upgrade, purge in a fresh root
+	@tests/run tests/deb/test_deb
 
 e2e: all ## the tests that cross processes, and tor
 	@tests/run tests/e2e/test_*.py
@@ -478,6 +482,9 @@ deps-demo:
 deps-deb:
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_DEB)
 
+deps-deb-test:
+	@tests/lint/need $(DEPS_DEB_TEST)
+
 deps-test: ## ... and those of the tests
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_TEST)
 
@@ -577,8 +584,8 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-tsan \
-	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-demo deps-test dist e2e fault \
+.PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-deb check-tsan \
+	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test dist e2e fault \
 	format fuzz-replay help install install-lib layers list-programs list-threaded \
 	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
 	$(LOAD:%=load-%) load-ledger
