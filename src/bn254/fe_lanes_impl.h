@@ -33,6 +33,10 @@ typedef struct {
 
 typedef lane_wide_t few_t;
 
+/* Unrolled, the cross products of tower_impl.h are long; three in one function
+ * would take more than 16 KiB of its stack. */
+#define FE_CROSS_INLINE NOINLINE
+
 /* Limbs below 2^52, value below 1.77 p = 3.54 2^252 / ... in every lane. */
 static inline bool
 fe_tight(const fe_t *a)

@@ -29,6 +29,8 @@ typedef struct {
 	uint64_t l[8];
 } few_t;
 
+#define FE_CROSS_INLINE inline /* see tower_impl.h */
+
 static inline bool
 fe_reduced(const uint64_t a[static 4])
 {

@@ -45,7 +45,7 @@ typedef __mmask8 lane_mask_t;
 #ifdef __clang__
 #define LANE_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define LANE_UNROLL _Pragma("GCC unroll 8")
+#define LANE_UNROLL _Pragma("GCC unroll 10")
 #endif
 
 LANE_INLINE __m512i

@@ -59,8 +59,9 @@ fe6_mul_v(fe6_t *r, const fe6_t *a)
 	r->c0 = t;
 }
 
-/* w = (a + b)(c + d) - ac - bd = ad + bc, the two last products given. */
-static inline void
+/* w = (a + b)(c + d) - ac - bd = ad + bc, the two last products given. The
+ * kernel says (FE_CROSS_INLINE) whether it is inlined. */
+static FE_CROSS_INLINE void
 few2_cross(few2_t *w, const fe2_t *a, const fe2_t *b, const fe2_t *c,
     const fe2_t *d, const few2_t *ac, const few2_t *bd)
 {
