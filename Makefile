@@ -80,8 +80,8 @@ SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
 UNIT_net := conn dialer listener loop pool resolver tunnel tunnel_orders
 FUZZ_net :=
 
-SRC_tor := control reply safecookie
-UNIT_tor := control
+SRC_tor := control onion_key reply safecookie
+UNIT_tor := control onion_key
 FUZZ_tor := control
 
 SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry json_line key_file keyring links loops \
@@ -96,7 +96,7 @@ FUZZ_client := facts socks5
 
 SRC_daemon := admin buffer callers chart checkup checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
 	finding history gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
-	memory metrics onion_file option option_table policy privilege roll sandbox \
+	memory metrics onion_file onion_service option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log membership metrics policy sandbox status_page

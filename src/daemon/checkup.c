@@ -452,7 +452,8 @@ check_tor_control(const struct checkup *k, const char *onion)
 		return;
 	if (loop_new(&l) != ST_OK)
 		return;
-	st = tor_link_open(&control, l, k->c, onion, &tor_ops, NULL, k->f);
+	st = tor_link_open(
+	    &control, l, k->c, onion, false, &tor_ops, NULL, k->f);
 	if (st == ST_OK)
 		info = control_info(control);
 	uint64_t end = loop_now(l) + TOR_PATIENCE_MS;
@@ -493,7 +494,7 @@ check_all(const struct checkup *k, const char *torrc)
 	check_guarded_folder(k->f, k->c->path);
 	privilege_check(k->c, k->f);
 	sandbox_check(k->c, k->f);
-	if (gateway_read_audience(&audience, onion, k->c, k->f) == ST_OK)
+	if (gateway_read_audience(&audience, onion, k->c, false, k->f) == ST_OK)
 		check_journal(k, &audience);
 	check_members(k);
 	check_keys(k);

@@ -93,7 +93,8 @@ struct config {
 		char *socket;
 	} control;
 	struct {
-		char *control, *password_file, *cookie_file;
+		char *control, *password_file, *cookie_file, *onion_key;
+		uint64_t onion_port, onion_streams;
 	} tor;
 	struct {
 		char *listen, *key, *registry, *ca_file;

@@ -160,7 +160,7 @@ check_audience(const struct check *k)
 		    "full path",
 		    "\"%s\" is not a v3 onion address", onion);
 	if (strcmp(audience, "onion") == 0) {
-		if (onion == NULL)
+		if (onion == NULL && k->c->tor.onion_key == NULL)
 			findings_add(k->f, FINDING_ERROR,
 			    place_of(k, "gateway", "onion"),
 			    "set gateway.onion to tor's hostname file, or "
@@ -408,6 +408,31 @@ check_side_doors(const struct check *k)
 		    "\"%s\" is not a control port", c->tor.control);
 }
 
+/* What can not stand beside a service that we ask tor for. */
+static void
+check_onion_key(const struct check *k)
+{
+	const struct config *c = k->c;
+	struct place where = place_of(k, "tor", "onion_key");
+
+	if (c->tor.control == NULL)
+		findings_add(k->f, FINDING_ERROR, where, "set tor.control",
+		    "tor can not be asked for a service without its control "
+		    "port");
+	if (c->gateway.onion != NULL)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "gateway", "onion"),
+		    "keep one of the two: the address follows from the key",
+		    "there are both gateway.onion and tor.onion_key");
+	if (c->gateway.proxy_line == PROXY_LINE_REQUIRED)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "gateway", "proxy_line"),
+		    "set it off, or let torrc have the service "
+		    "(HiddenServiceExportCircuitID haproxy)",
+		    "tor sends no PROXY line for a service that it was asked "
+		    "for");
+}
+
 static void
 check_limits(const struct check *k)
 {
@@ -461,7 +486,10 @@ check_idle_keys(const struct check *k)
 			    "circuits can not be told apart without the PROXY "
 			    "line");
 	}
-	if (c->tor.control != NULL && c->gateway.proxy_line == PROXY_LINE_OFF)
+	if (c->tor.onion_key != NULL)
+		check_onion_key(k);
+	else if (c->tor.control != NULL &&
+	    c->gateway.proxy_line == PROXY_LINE_OFF)
 		findings_add(k->f, FINDING_WARNING,
 		    place_of(k, "tor", "control"),
 		    "set gateway.proxy_line = required",

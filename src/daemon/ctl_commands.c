@@ -134,11 +134,11 @@ tor_json(const struct gateway *g)
 
 	if (info == NULL)
 		return json_null();
-	return json_pack("{s:b, s:s, s:b, s:b, s:i, s:o}", "up",
+	return json_pack("{s:b, s:s, s:b, s:b, s:b, s:i, s:o}", "up",
 	    info->state == CONTROL_UP, "version", info->version, "circuits",
 	    info->circuit_established, "onion_published", info->onion_published,
-	    "bootstrap", info->bootstrap, "circuits_closed",
-	    count(info->circuits_closed));
+	    "onion_added", info->onion_added, "bootstrap", info->bootstrap,
+	    "circuits_closed", count(info->circuits_closed));
 }
 
 static json_t *

@@ -28,11 +28,12 @@ gateway_make_verifiers(struct gateway *g, struct findings *f) WARN_UNUSED;
 void gateway_epoch_rules(struct epoch_rules *out, const struct config *c);
 void gateway_circuit_limits(struct circuit_limits *out, const struct config *c);
 
-/* The audience that C asks for. ONION is "" when none is known.
+/* The audience that C asks for. ONION is "" when none is known. MAKE the key of
+ * tor.onion_key if it is not there yet.
  * Returns: ST_OK; else there is a finding. */
 enum status
 gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
-    const struct config *c, struct findings *f) WARN_UNUSED;
+    const struct config *c, bool make, struct findings *f) WARN_UNUSED;
 
 /* A resolver as C wants it. Returns: as resolver_new. */
 enum status gateway_make_resolver(struct resolver **r, struct loop *l,

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/wipe.h"
 #include "daemon/admin.h"
 #include "daemon/buffer.h"
 #include "daemon/ctl.h"
 #include "daemon/files.h"
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
+#include "daemon/onion_service.h"
 #include "daemon/privilege.h"
 #include "daemon/session.h"
 #include "daemon/tor_link.h"
@@ -64,7 +66,7 @@ gateway_epoch_rules(struct epoch_rules *out, const struct config *c)
 
 enum status
 gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
-    const struct config *c, struct findings *f)
+    const struct config *c, bool make, struct findings *f)
 {
 	struct place where = config_place(c, NULL, "gateway", "onion");
 	const char *text = c->gateway.audience, *name = c->gateway.onion;
@@ -86,6 +88,13 @@ gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
 	} else if (name != NULL) {
 		memcpy(onion, name, strnlen(name, ONION_LENGTH));
 		onion[strnlen(name, ONION_LENGTH)] = '\0';
+	} else if (c->tor.onion_key != NULL) {
+		struct onion_key k;
+		st = onion_service_key(&k, c, make, f);
+		if (st != ST_OK)
+			return st;
+		onion_encode(onion, k.public_key);
+		wipe(&k, sizeof(k));
 	}
 	if (strcmp(text, "onion") == 0)
 		text = "";
@@ -390,8 +399,8 @@ gateway_make(struct gateway *g, struct findings *f)
 	enum status st = supervisor_open(&g->supervisor, f);
 
 	if (st == ST_OK)
-		st =
-		    gateway_read_audience(&g->audience, g->onion, g->config, f);
+		st = gateway_read_audience(
+		    &g->audience, g->onion, g->config, true, f);
 	if (st == ST_OK)
 		watch_onion(g);
 	if (st == ST_OK)

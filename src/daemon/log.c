@@ -78,6 +78,11 @@ static const struct log_event_info events[EV_COUNT] = {
     EVENT(EV_TOR_LOST, LEVEL_WARNING, "tor_lost", "tor's control port is gone"),
     EVENT(EV_TOR_RESTARTED, LEVEL_NOTICE, "tor_restarted",
 	"tor is another process: its circuits are forgotten"),
+    EVENT(EV_ONION_ADDED, LEVEL_NOTICE, "onion_added",
+	"tor has taken the gateway's onion service"),
+    EVENT(EV_ONION_REFUSED, LEVEL_ERROR, "onion_refused",
+	"tor does not take the gateway's onion service: has it one with this "
+	"key already, or is it too old?"),
     EVENT(EV_ONION_CHANGED, LEVEL_ERROR, "onion_changed",
 	"the onion service has another address, and members' proofs are for "
 	"the old one: start the gateway anew"),

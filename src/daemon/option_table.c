@@ -251,6 +251,16 @@ const struct option_info option_table[] = {
     NULL, 0, 0, NULL, "FILE",
     "the control port's cookie, when it is not beside its socket or in "
     "/run/tor"},
+{"tor", "onion_key", OPTION_TEXT, 0, AT(tor.onion_key),
+    NULL, 0, 0, NULL, "FILE",
+    "ask tor for an onion service with the key in this file (made if it is "
+    "not there), instead of one in torrc"},
+{"tor", "onion_port", OPTION_NUMBER, 0, AT(tor.onion_port),
+    "80", 1, 65535, NULL, "PORT",
+    "that service's port"},
+{"tor", "onion_streams", OPTION_NUMBER, 0, AT(tor.onion_streams),
+    "64", 1, 65535, NULL, "N",
+    "streams that a circuit of that service may have"},
 
 {"mix", "listen", OPTION_TEXT, 0, AT(mix.listen),
     NULL, 0, 0, NULL, "ADDRESS",

@@ -7,6 +7,7 @@
 #include "base/wipe.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "daemon/onion_service.h"
 
 struct tor_link {
 	struct gateway *gateway;
@@ -14,6 +15,7 @@ struct tor_link {
 	/* As last logged. */
 	enum control_state state;
 	enum status why_down;
+	bool added, refused;
 };
 
 static void
@@ -28,6 +30,12 @@ changed(void *arg)
 	else if (info->state == CONTROL_DOWN &&
 	    (was_up || info->why_down != t->why_down))
 		LOG(EV_TOR_LOST, log_status(KEY_CAUSE, info->why_down));
+	if (info->onion_added && !t->added)
+		log_plain(EV_ONION_ADDED);
+	if (info->onion_refused && !t->refused)
+		log_plain(EV_ONION_REFUSED);
+	t->added = info->onion_added;
+	t->refused = info->onion_refused;
 	t->state = info->state;
 	t->why_down = info->why_down;
 }
@@ -71,12 +79,13 @@ read_password(
 
 enum status
 tor_link_open(struct control **out, struct loop *l, const struct config *c,
-    const char *onion, const struct control_ops *control_ops, void *arg,
-    struct findings *f)
+    const char *onion, bool serve, const struct control_ops *control_ops,
+    void *arg, struct findings *f)
 {
 	struct listener_config address = {0};
 	struct control_config cc = {.ops = control_ops, .arg = arg};
 	char path[108], service[ONION_LENGTH + 1], *password;
+	char add[ONION_KEY_COMMAND_MAX] = "";
 	size_t len;
 	enum status st = read_password(&password, &len, c, f);
 
@@ -93,8 +102,13 @@ tor_link_open(struct control **out, struct loop *l, const struct config *c,
 	snprintf(
 	    service, sizeof(service), "%.*s", (int)strcspn(onion, "."), onion);
 	cc.onion = service[0] != '\0' ? service : NULL;
+	if (st == ST_OK && serve && c->tor.onion_key != NULL) {
+		st = onion_service_command(add, c, f);
+		cc.add = add;
+	}
 	if (st == ST_OK)
 		st = control_new(out, l, &cc);
+	wipe(add, sizeof(add));
 	if (password != NULL)
 		wipe(password, len);
 	free(password);
@@ -114,7 +128,7 @@ tor_link_new(struct tor_link **out, struct gateway *g, struct findings *f)
 		return ST_NO_MEMORY;
 	t->gateway = g;
 	st = tor_link_open(
-	    &t->control, g->loop, g->config, g->onion, &ops, t, f);
+	    &t->control, g->loop, g->config, g->onion, true, &ops, t, f);
 	*out = t;
 	if (st != ST_OK)
 		tor_link_free(out);

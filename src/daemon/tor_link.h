@@ -21,11 +21,12 @@ enum status tor_link_new(
     struct tor_link **t, struct gateway *g, struct findings *f) WARN_UNUSED;
 
 /* Begin to connect to the control port that C names, for whoever OPS and ARG
- * are. ONION is the gateway's address, "" when it is not known.
+ * are. ONION is the gateway's address, "" when it is not known; SERVE: ask for the
+ * service of tor.onion_key, if there is one.
  * Returns: ST_OK; as control_new; else with a finding on C's password file. */
 enum status tor_link_open(struct control **out, struct loop *l,
-    const struct config *c, const char *onion, const struct control_ops *ops,
-    void *arg, struct findings *f) WARN_UNUSED;
+    const struct config *c, const char *onion, bool serve,
+    const struct control_ops *ops, void *arg, struct findings *f) WARN_UNUSED;
 
 void tor_link_free(struct tor_link **t);
 

@@ -11,6 +11,7 @@
 #include "base/wipe.h"
 #include "net/conn.h"
 #include "net/sockaddr.h"
+#include "tor/onion_key.h"
 #include "tor/reply.h"
 #include "tor/safecookie.h"
 
@@ -36,6 +37,7 @@ enum request {
 	ASK_INFO,
 	ASK_EVENTS,
 	ASK_CLOSE,
+	ASK_ADD,
 };
 
 /* Which tor process we spoke to. */
@@ -54,6 +56,7 @@ struct control {
 	char cookie_path[PATH_MAX_LEN]; /* as configured, or empty */
 	char password[PASSWORD_MAX];
 	char onion[ONION_LEN + 1];
+	char add[ONION_KEY_COMMAND_MAX]; /* or empty */
 	unsigned retry_ms, backoff_ms;
 
 	struct control_info info;
@@ -99,6 +102,8 @@ down(struct control *c, enum status why)
 	c->info.why_down = why;
 	c->info.circuit_established = false;
 	c->info.bootstrap = -1;
+	if (c->add[0] != '\0')
+		c->info.onion_added = c->info.onion_published = false;
 	deadline_start(c->loop, &c->clock, c->backoff_ms);
 	c->backoff_ms *= 2;
 	if (c->backoff_ms > RETRY_MAX_MS)
@@ -339,6 +344,8 @@ come_up(struct control *c)
 		c->ops->restarted(c->arg);
 	}
 	c->ops->changed(c->arg);
+	if (c->add[0] != '\0')
+		ask_or_fall(c, ASK_ADD, c->add);
 }
 
 static void
@@ -430,6 +437,11 @@ on_last(struct control *c, enum request request, const struct reply_line *line)
 		break;
 	case ASK_CLOSE:
 		c->info.circuits_closed += ok;
+		break;
+	case ASK_ADD:
+		c->info.onion_added = ok;
+		c->info.onion_refused = !ok;
+		c->ops->changed(c->arg);
 		break;
 	}
 }
@@ -616,6 +628,8 @@ configure(struct control *c, const struct control_config *config)
 		    c->password, sizeof(c->password), config->password);
 	if (s == ST_OK)
 		s = copy_text(c->onion, sizeof(c->onion), config->onion);
+	if (s == ST_OK)
+		s = copy_text(c->add, sizeof(c->add), config->add);
 	return s;
 }
 

@@ -19,6 +19,9 @@
  * and began at the same time (GETINFO process/pid, uptime). If not, circuit
  * ids have begun anew, and the owner must forget what it knows of circuits.
  *
+ * An onion service of our own (ADD_ONION) ends with the connection that asked
+ * for it, so it is asked for on each.
+ *
  * The cookie is read from a file, in the loop, once a connection; a sandbox
  * has to let that through. Circuit ids never reach a log. Callbacks come from
  * the loop; control_free may not be called in one.
@@ -47,6 +50,8 @@ struct control_info {
 	bool circuit_established; /* status/circuit-established */
 	int bootstrap; /* per cent; -1: not known */
 	bool onion_published; /* a descriptor was uploaded (HS_DESC UPLOADED) */
+	bool onion_added; /* tor has taken control_config.add */
+	bool onion_refused; /* ... or has refused it */
 	uint32_t pid; /* of tor; 0: not known */
 	uint64_t connects; /* times the connection came up */
 	uint64_t circuits_closed; /* by us */
@@ -65,6 +70,8 @@ struct control_config {
 	const char *path; /* a unix socket, or NULL */
 	endpoint_t at; /* or, without a path, an address */
 	const char *cookie_path; /* NULL: what PROTOCOLINFO says */
+	const char *add; /* an ADD_ONION command (tor/onion_key.h) for each
+	                  * connection, or NULL; a secret */
 	const char *password; /* for HASHEDPASSWORD; NULL: none */
 	const char *onion; /* 56 characters, whose descriptor counts; NULL: of
 	                    * any service of this tor */
@@ -75,8 +82,8 @@ struct control_config {
 
 /* Start connecting; the result comes through ops->changed. CONFIG's strings
  * are copied.
- * Returns: ST_OK; ST_NO_MEMORY; ST_RANDOM; ST_BAD_LENGTH (a path, password or
- *          onion); ST_BAD_VALUE (no address). */
+ * Returns: ST_OK; ST_NO_MEMORY; ST_RANDOM; ST_BAD_LENGTH (a path, password, onion
+ *          or command); ST_BAD_VALUE (no address). */
 enum status control_new(struct control **c, struct loop *l,
     const struct control_config *config) WARN_UNUSED;
 

@@ -3,9 +3,11 @@
 official JavaScript packages minted."""
 
 import contextlib
+import json
 
 from lib import (Gateway, Members, NameServer, TlsSite, check, equal, folder,
-                 free_port, main, official_proofs, today, token_of)
+                 free_port, main, official_proofs, postern, today, token_of,
+                 wait_until)
 from torlib import Curl, TorNet
 
 QUOTA = 6
@@ -104,6 +106,48 @@ def test_a_restart_of_tor_does_not_hurt_the_gateway():
             break
     equal(got.connect, 200, got.error)
     equal(world.gate.process.poll(), None, "the gateway's exit")
+
+
+def test_a_service_that_tor_was_asked_for():
+    """tor.onion_key: no torrc, an address of our own, and again after a restart
+    of tor."""
+    with folder() as where:
+        control = world.net.settings["CONTROL"]
+        config = {
+            "gateway": {}, "group main": {"members": world.members.file,
+                                          "requests": QUOTA},
+            "egress": dict(world.gate.config["egress"]),
+            "control": {"socket": where / "control"},
+            "tor": {"control": control, "onion_key": where / "key",
+                    "cookie_file": world.net.dir / "onion" /
+                    "control_auth_cookie"}}
+
+        def status():
+            return json.loads(postern(
+                "ctl", "--socket", where / "control", "--json",
+                "status"))["result"]
+
+        def answers(net):
+            got = Curl(net, world.url, timeout=30)
+            return got.connect == 407
+
+        with Gateway(where, config) as g:
+            mine = status()["onion"]
+            check(mine != world.net.onion and len(mine) == 62, mine)
+            equal((where / "key").stat().st_mode & 0o777, 0o600)
+            wait_until(lambda: status()["tor"]["onion_added"], 20)
+
+            class Net:
+                onion, socks = mine, world.net.socks
+            wait_until(lambda: answers(Net), 90, "it is reached")
+            world.net.restart("onion")
+            wait_until(lambda: "tor_restarted" in g.log(), 60)
+            wait_until(lambda: status()["tor"]["onion_added"], 60)
+            wait_until(lambda: answers(Net), 90, "it is reached again")
+            check(mine not in g.log())
+            g.stop()
+        with Gateway(where, config) as g:
+            equal(status()["onion"], mine, "the key is kept")
 
 
 def test_the_log_names_nobody():

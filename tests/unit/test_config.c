@@ -495,12 +495,18 @@ the_sample_has_only_keys(void)
 	free(text);
 }
 
-/* What takes the place of `members`, and can not stand beside it. */
+/* What takes the place of something else and can not stand beside it. */
 static bool
 is_instead(const char *line)
 {
-	return strncmp(line, "root =", 6) == 0 ||
-	    strncmp(line, "max_age =", 9) == 0;
+	static const char *const keys[] = {"root =", "max_age =",
+	    "onion_key =", "onion_port =", "onion_streams ="};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strncmp(line, keys[i], strlen(keys[i])) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* With all its comments taken away it is still a configuration. */
