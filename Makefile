@@ -435,10 +435,12 @@ LOAD := garbage idle kill loris quota readers reload
 $(LOAD:%=load-%): load-%: all
 	@tests/load/scenarios.py $*
 
-$(B)/tests/load_ledger: tests/load/load_ledger.c $(B)/libpostern.a
+$(B)/tests/load_ledger: tests/load/load_ledger.c $(B)/bench/bench.o \
+		$(B)/libpostern.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LIB_LIBS)
+	$(Q)$(CC) $(CFLAGS) -Ibench $(LDFLAGS) -o $@ $(filter-out %.h,$^) \
+		$(LIB_LIBS)
 load-ledger: $(B)/tests/load_ledger ## 24 million members over 24 epochs
 	@$<
 

@@ -93,6 +93,12 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void
+bench_sort(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare);
+}
+
 static double
 quantile(const double *sorted, unsigned n, double q)
 {
@@ -148,7 +154,7 @@ bench_run(const struct bench *b, const struct bench_spec *spec,
 		samples[i] = time_sample(spec, repeat) * 1e6 / each;
 		sum += samples[i];
 	}
-	qsort(samples, n, sizeof(samples[0]), compare);
+	bench_sort(samples, n);
 	*r = (struct bench_result){samples[0], quantile(samples, n, 0.5),
 	    quantile(samples, n, 0.95), quantile(samples, n, 0.99),
 	    sum / (double)n, n, repeat};

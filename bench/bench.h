@@ -64,4 +64,7 @@ void bench_counted(const struct bench_spec *spec) NONNULL;
 /* Seconds on a clock that only grows. */
 double bench_now(void);
 
+/* Sort the N values V, ascending. */
+void bench_sort(double *v, size_t n) NONNULL;
+
 #endif

@@ -207,22 +207,12 @@ load(struct statement *s, const struct semaphore_keys *keys)
 	must(statement_read(s, keys, &proof, &f) == ST_OK, "the statement");
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return (x > y) - (x < y);
-}
-
 static void
 print(const char *name, double us[static ROUNDS])
 {
 	double sum = 0;
 
-	qsort(us, ROUNDS, sizeof(us[0]), compare);
+	bench_sort(us, ROUNDS);
 	for (unsigned i = 0; i < ROUNDS; i++)
 		sum += us[i];
 	printf(

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
+#include "bench.h"
 #include "gate/ledger.h"
 
 #define LOOKS 200000u
@@ -34,15 +34,6 @@ give(void *ctx, void *chunk)
 {
 	(void)ctx;
 	munmap(chunk, LEDGER_CHUNK);
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* Member I of EPOCH; the tag is uniform, as a keyed hash is (splitmix64). */
@@ -92,7 +83,7 @@ look(uint64_t epoch, uint64_t members)
 
 	for (unsigned run = 0; run < 5; run++) {
 		uint64_t found = 0;
-		double begin = now();
+		double begin = bench_now();
 		for (unsigned i = 0; i < LOOKS; i++) {
 			usage_t u;
 			state = state * UINT64_C(6364136223846793005) + 1;
@@ -100,28 +91,18 @@ look(uint64_t epoch, uint64_t members)
 			if (ledger_look(&u, &ledger, &m) == ST_OK)
 				found += u.requests;
 		}
-		double took = (now() - begin) * 1e9 / LOOKS;
+		double took = (bench_now() - begin) * 1e9 / LOOKS;
 		must(found == LOOKS, "a member is missing");
 		least = took < least ? took : least;
 	}
 	return least;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return (x > y) - (x < y);
-}
-
 /* Other work on the machine is in some of the figures. */
 static double
 median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), compare);
+	bench_sort(v, n);
 	return v[n / 2];
 }
 
