@@ -43,6 +43,13 @@ core_wide_sub(uint64_t w[static 8], const uint64_t a[static 8],
 }
 
 static inline void
+core_wide_sub_two(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8])
+{
+	limbs_sub_two_adx(w, a, b);
+}
+
+static inline void
 core_mul(uint64_t r[static 4], const uint64_t a[static 4],
     const uint64_t b[static 4])
 {

@@ -31,4 +31,16 @@ core_wide_sub(uint64_t w[static 8], const uint64_t a[static 8],
 	limbs_add(w + 4, hi, t);
 }
 
+/* w -= a + b where that is not negative. */
+static inline void
+core_wide_sub_two(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8])
+{
+	carry_t borrow = limbs_subb(w, w, a, 0);
+
+	limbs_subb(w + 4, w + 4, a + 4, borrow);
+	borrow = limbs_subb(w, w, b, 0);
+	limbs_subb(w + 4, w + 4, b + 4, borrow);
+}
+
 #endif

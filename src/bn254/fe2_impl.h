@@ -2,7 +2,7 @@
  *
  * The including file has defined the elements: fe_t with fe_add, fe_sub,
  * fe_neg, fe_sum, fe_mul, fe_nine_add, fe_nine_sub, fe_inv, fe_set_one and
- * fe_set_zero; fe2_t; few_t with few_mul, few_add, few_sub, few_sub_exact,
+ * fe_set_zero; fe2_t; few_t with few_mul, few_add, few_sub, few_sub_two,
  * few_nine_add, few_nine_sub and few_redc; and for the constants of
  * constants.h in its form TOWER, fe_set and fe2_set.
  *
@@ -110,8 +110,7 @@ few2_mul(few2_t *w, const fe2_t *a, const fe2_t *b)
 	few_mul(&v0, &a->c0, &b->c0);
 	few_mul(&v1, &a->c1, &b->c1);
 	few_mul(&w->c1, &s, &t);
-	few_sub_exact(&w->c1, &w->c1, &v0);
-	few_sub_exact(&w->c1, &w->c1, &v1);
+	few_sub_two(&w->c1, &v0, &v1);
 	few_sub(&w->c0, &v0, &v1);
 }
 
@@ -129,12 +128,12 @@ few2_sub(few2_t *w, const few2_t *a, const few2_t *b)
 	few_sub(&w->c1, &a->c1, &b->c1);
 }
 
-/* w = (9 + i) a; w is not a. */
+/* w = (9 + i) a + c; w is not a, but may be c. */
 static inline void
-few2_mul_xi(few2_t *w, const few2_t *a)
+few2_xi_add(few2_t *w, const few2_t *a, const few2_t *c)
 {
-	few_nine_sub(&w->c0, &a->c0, &a->c1);
-	few_nine_add(&w->c1, &a->c1, &a->c0);
+	few_nine_sub(&w->c0, &a->c0, &a->c1, &c->c0);
+	few_nine_add(&w->c1, &a->c1, &a->c0, &c->c1);
 }
 
 static inline void

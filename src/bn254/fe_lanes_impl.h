@@ -267,29 +267,32 @@ few_sub(few_t *w, const few_t *a, const few_t *b)
 }
 
 static inline void
-few_sub_exact(few_t *w, const few_t *a, const few_t *b)
+few_sub_two(few_t *w, const few_t *a, const few_t *b)
 {
-	few_sub(w, a, b);
+	few_sub(w, w, a);
+	few_sub(w, w, b);
 }
 
 static inline void
-few_nine_add(few_t *w, const few_t *a, const few_t *b)
+few_nine_add(few_t *w, const few_t *a, const few_t *b, const few_t *c)
 {
 	LANE_UNROLL
 	for (int i = 0; i < 10; i++)
-		w->c[i] = _mm512_add_epi64(
-		    _mm512_add_epi64(a->c[i], _mm512_slli_epi64(a->c[i], 3)),
-		    b->c[i]);
+		w->c[i] = _mm512_add_epi64(c->c[i],
+		    _mm512_add_epi64(_mm512_add_epi64(a->c[i],
+					 _mm512_slli_epi64(a->c[i], 3)),
+			b->c[i]));
 }
 
 static inline void
-few_nine_sub(few_t *w, const few_t *a, const few_t *b)
+few_nine_sub(few_t *w, const few_t *a, const few_t *b, const few_t *c)
 {
 	LANE_UNROLL
 	for (int i = 0; i < 10; i++)
-		w->c[i] = _mm512_sub_epi64(
-		    _mm512_add_epi64(a->c[i], _mm512_slli_epi64(a->c[i], 3)),
-		    b->c[i]);
+		w->c[i] = _mm512_add_epi64(c->c[i],
+		    _mm512_sub_epi64(_mm512_add_epi64(a->c[i],
+					 _mm512_slli_epi64(a->c[i], 3)),
+			b->c[i]));
 }
 
 static inline void

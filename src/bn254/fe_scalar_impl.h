@@ -103,7 +103,7 @@ fe_sum(fe_t *r, const fe_t *a, const fe_t *b)
 	(void)carry;
 }
 
-/* r = (top 2^256 + h) mod p for values below 11p. The quotient is estimated
+/* r = (top 2^256 + h) mod p for values below 12p. The quotient is estimated
  * from the bits above 2^240: 5416 / 2^26 is just below 1 / (p / 2^240), so it
  * is at most 1 too small. */
 static inline void
@@ -112,7 +112,7 @@ fe_reduce_small(uint64_t r[static 4], const uint64_t h[static 4], uint64_t top)
 	uint64_t q = (((top << 16) | (h[3] >> 48)) * 5416) >> 26;
 	uint64_t t[4], c = 0;
 
-	VERIFY(q <= 10);
+	VERIFY(q <= 11);
 	t[0] = mul_add(&c, 0, q, modulus_p.m[0], 0);
 	t[1] = mul_add(&c, 0, q, modulus_p.m[1], c);
 	t[2] = mul_add(&c, 0, q, modulus_p.m[2], c);
@@ -206,44 +206,59 @@ few_sub(few_t *w, const few_t *a, const few_t *b)
 	VERIFY(few_reduced(w));
 }
 
-/* w = a - b where a is not below b. */
-static inline void
-few_sub_exact(few_t *w, const few_t *a, const few_t *b)
+/* Is w at least a + b? */
+static inline bool
+few_covers(const few_t *w, const few_t *a, const few_t *b)
 {
-	carry_t borrow;
+	uint64_t t[8];
+	carry_t borrow = limbs_subb(t, w->l, a->l, 0);
+	carry_t more;
 
-	borrow = limbs_subb(w->l, a->l, b->l, 0);
-	borrow = limbs_subb(w->l + 4, a->l + 4, b->l + 4, borrow);
-	VERIFY(borrow == 0);
+	borrow = limbs_subb(t + 4, w->l + 4, a->l + 4, borrow);
+	more = limbs_subb(t, t, b->l, 0);
+	more = limbs_subb(t + 4, t + 4, b->l + 4, more);
+	return borrow == 0 && more == 0;
 }
 
-/* w = 9a + b and w = 9a - b modulo p 2^256. */
+/* w -= a + b where that is not negative. */
 static inline void
-few_nine_add(few_t *w, const few_t *a, const few_t *b)
+few_sub_two(few_t *w, const few_t *a, const few_t *b)
+{
+	VERIFY(few_covers(w, a, b));
+	core_wide_sub_two(w->l, a->l, b->l);
+}
+
+/* w = 9a + b + c and w = 9a - b + c modulo p 2^256; w may be c. */
+static inline void
+few_nine_add(few_t *w, const few_t *a, const few_t *b, const few_t *c)
 {
 	uint64_t lo[4], hi[4];
 	uint64_t top = limbs_nine(lo, a->l, 0);
 	carry_t carry;
 
 	top = limbs_nine(hi, a->l + 4, top);
-	carry = limbs_addc(w->l, lo, b->l, 0);
-	carry = limbs_addc(hi, hi, b->l + 4, carry);
-	fe_reduce_small(w->l + 4, hi, top + carry);
+	carry = limbs_addc(lo, lo, b->l, 0);
+	top += limbs_addc(hi, hi, b->l + 4, carry);
+	carry = limbs_addc(w->l, lo, c->l, 0);
+	top += limbs_addc(hi, hi, c->l + 4, carry);
+	fe_reduce_small(w->l + 4, hi, top);
 }
 
 static inline void
-few_nine_sub(few_t *w, const few_t *a, const few_t *b)
+few_nine_sub(few_t *w, const few_t *a, const few_t *b, const few_t *c)
 {
 	uint64_t lo[4], hi[4];
 	uint64_t top = limbs_nine(lo, a->l, 0);
-	carry_t borrow;
+	carry_t carry, borrow;
 
 	top = limbs_nine(hi, a->l + 4, top);
 	/* + p 2^256, so that it is not negative. */
 	top += limbs_add(hi, hi, modulus_p.m);
-	borrow = limbs_subb(w->l, lo, b->l, 0);
-	borrow = limbs_subb(hi, hi, b->l + 4, borrow);
-	fe_reduce_small(w->l + 4, hi, top - borrow);
+	borrow = limbs_subb(lo, lo, b->l, 0);
+	top -= limbs_subb(hi, hi, b->l + 4, borrow);
+	carry = limbs_addc(w->l, lo, c->l, 0);
+	top += limbs_addc(hi, hi, c->l + 4, carry);
+	fe_reduce_small(w->l + 4, hi, top);
 }
 
 static inline void

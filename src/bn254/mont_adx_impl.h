@@ -338,4 +338,53 @@ mont_wide_sub_adx(uint64_t w[static 8], const uint64_t a[static 8],
 		: "rax", "rdx", "cc");
 }
 
+/* w -= a + b where that is not negative; w is neither. Eight limbs in registers,
+ * so that w is read and written once. */
+static inline void
+limbs_sub_two_adx(uint64_t w[static 8], const uint64_t a[static 8],
+    const uint64_t b[static 8])
+{
+	uint64_t t0, t1, t2, t3, t4, t5, t6, t7;
+
+	__asm__(
+	    "movq (%[w]), %[t0]\n\t"
+	    "movq 8(%[w]), %[t1]\n\t"
+	    "movq 16(%[w]), %[t2]\n\t"
+	    "movq 24(%[w]), %[t3]\n\t"
+	    "movq 32(%[w]), %[t4]\n\t"
+	    "movq 40(%[w]), %[t5]\n\t"
+	    "movq 48(%[w]), %[t6]\n\t"
+	    "movq 56(%[w]), %[t7]\n\t"
+	    "subq (%[a]), %[t0]\n\t"
+	    "sbbq 8(%[a]), %[t1]\n\t"
+	    "sbbq 16(%[a]), %[t2]\n\t"
+	    "sbbq 24(%[a]), %[t3]\n\t"
+	    "sbbq 32(%[a]), %[t4]\n\t"
+	    "sbbq 40(%[a]), %[t5]\n\t"
+	    "sbbq 48(%[a]), %[t6]\n\t"
+	    "sbbq 56(%[a]), %[t7]\n\t"
+	    "subq (%[b]), %[t0]\n\t"
+	    "sbbq 8(%[b]), %[t1]\n\t"
+	    "sbbq 16(%[b]), %[t2]\n\t"
+	    "sbbq 24(%[b]), %[t3]\n\t"
+	    "sbbq 32(%[b]), %[t4]\n\t"
+	    "sbbq 40(%[b]), %[t5]\n\t"
+	    "sbbq 48(%[b]), %[t6]\n\t"
+	    "sbbq 56(%[b]), %[t7]\n\t"
+	    "movq %[t0], (%[w])\n\t"
+	    "movq %[t1], 8(%[w])\n\t"
+	    "movq %[t2], 16(%[w])\n\t"
+	    "movq %[t3], 24(%[w])\n\t"
+	    "movq %[t4], 32(%[w])\n\t"
+	    "movq %[t5], 40(%[w])\n\t"
+	    "movq %[t6], 48(%[w])\n\t"
+	    "movq %[t7], 56(%[w])\n\t"
+	    : [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3),
+	    [t4] "=&r"(t4), [t5] "=&r"(t5), [t6] "=&r"(t6), [t7] "=&r"(t7),
+	    "+m"(*(limbs8_t *)w)
+	    : [a] "r"(a), [b] "r"(b), [w] "r"(w), "m"(*(const limbs8_t *)a),
+	    "m"(*(const limbs8_t *)b)
+	    : "cc");
+}
+
 #endif

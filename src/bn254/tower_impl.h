@@ -88,12 +88,10 @@ fe6_mul(fe6_t *r, const fe6_t *a, const fe6_t *b)
 	few2_mul(&v1, &a->c1, &b->c1);
 	few2_mul(&v2, &a->c2, &b->c2);
 	few2_cross(&s, &a->c1, &a->c2, &b->c1, &b->c2, &v1, &v2);
-	few2_mul_xi(&t, &s);
-	few2_add(&t, &t, &v0);
+	few2_xi_add(&t, &s, &v0);
 	few2_redc(&c0, &t);
 	few2_cross(&s, &a->c0, &a->c1, &b->c0, &b->c1, &v0, &v1);
-	few2_mul_xi(&t, &v2);
-	few2_add(&t, &t, &s);
+	few2_xi_add(&t, &v2, &s);
 	few2_redc(&c1, &t);
 	few2_cross(&s, &a->c0, &a->c2, &b->c0, &b->c2, &v0, &v2);
 	few2_add(&s, &s, &v1);
@@ -112,8 +110,7 @@ fe6_mul_by_01(fe6_t *r, const fe6_t *a, const fe2_t *b0, const fe2_t *b1)
 	few2_mul(&v0, &a->c0, b0);
 	few2_mul(&v1, &a->c1, b1);
 	few2_mul(&s, &a->c2, b1); /* c0 = v0 + xi a2 b1 */
-	few2_mul_xi(&t, &s);
-	few2_add(&t, &t, &v0);
+	few2_xi_add(&t, &s, &v0);
 	few2_redc(&c0, &t);
 	few2_cross(&s, &a->c0, &a->c1, b0, b1, &v0, &v1);
 	few2_redc(&c1, &s);
