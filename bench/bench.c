@@ -9,13 +9,19 @@ enum { SAMPLES_DEFAULT = 31, SAMPLES_MAX = 20000, WARMUP_DEFAULT = 3 };
 
 #define SAMPLE_SECONDS 0.002
 
-double
-bench_now(void)
+static double
+seconds_on(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double
+bench_now(void)
+{
+	return seconds_on(CLOCK_MONOTONIC);
 }
 
 void
@@ -25,6 +31,7 @@ bench_begin(struct bench *b, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--json") == 0)
 			b->json = true;
+		b->cpu |= strcmp(argv[i], "--cpu") == 0;
 	}
 	if (!b->json)
 		printf("name\tsamples\trepeat\tmin\tp50\tp95\tp99\tmean\n");
@@ -61,24 +68,27 @@ bench_counted(const struct bench_spec *spec)
 }
 
 static double
-time_sample(const struct bench_spec *spec, unsigned repeat)
+time_sample(
+    const struct bench *b, const struct bench_spec *spec, unsigned repeat)
 {
-	double start = bench_now();
+	clockid_t clock = b->cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+	double start = seconds_on(clock);
 
 	for (unsigned i = 0; i < repeat; i++)
 		run_once(spec);
-	return bench_now() - start;
+	return seconds_on(clock) - start;
 }
 
 /* Double the repetitions until a sample is long enough to trust. */
 static unsigned
-calibrate(const struct bench_spec *spec)
+calibrate(const struct bench *b, const struct bench_spec *spec)
 {
 	unsigned repeat = 1;
 
 	if (spec->repeat != 0)
 		return spec->repeat;
-	while (time_sample(spec, repeat) < SAMPLE_SECONDS && repeat < 1u << 24)
+	while (
+	    time_sample(b, spec, repeat) < SAMPLE_SECONDS && repeat < 1u << 24)
 		repeat *= 2;
 	return repeat;
 }
@@ -148,10 +158,10 @@ bench_run(const struct bench *b, const struct bench_spec *spec,
 		bench_counted(spec);
 		return true;
 	}
-	unsigned repeat = calibrate(spec);
+	unsigned repeat = calibrate(b, spec);
 	double each = (double)repeat * (spec->batch != 0 ? spec->batch : 1);
 	for (unsigned i = 0; i < n; i++) {
-		samples[i] = time_sample(spec, repeat) * 1e6 / each;
+		samples[i] = time_sample(b, spec, repeat) * 1e6 / each;
 		sum += samples[i];
 	}
 	bench_sort(samples, n);

@@ -8,7 +8,9 @@
  *
  *	name  samples  repetitions  min  p50  p95  p99  mean  (microseconds each)
  *
- * With --json the same as one JSON object a line. Names given on the command
+ * With --json the same as one JSON object a line. With --cpu the time is the
+ * processor's for this program, all its threads together: the one to look at
+ * where others use the machine too. Names given on the command
  * line select the operations whose names contain them. With BENCH_COUNT in the
  * environment nothing is timed: each operation is warmed up and then done once
  * in bench_counted, for valgrind to count its instructions (bench/compare). An
@@ -27,6 +29,7 @@ struct bench {
 	int argc;
 	char **argv;
 	bool json;
+	bool cpu;
 };
 
 struct bench_spec {
