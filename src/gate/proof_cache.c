@@ -9,8 +9,8 @@
 #define AFFINE 256
 #define COMPRESSED 128
 
-/* Form, depth, four signals, points. */
-#define DIGEST_INPUT (2 + 4 * 32)
+/* Four signals; then the points. */
+#define DIGEST_INPUT (4 * 32)
 
 struct cached {
 	uint8_t tag[MEMBER_TAG]; /* the key; includes epoch and slot */
@@ -30,20 +30,21 @@ proof_digest(proof_digest_t *out, const uint8_t key[static PROOF_DIGEST_KEY],
     const struct semaphore_proof *p)
 {
 	uint8_t in[DIGEST_INPUT + AFFINE];
+	uint8_t salt[crypto_generichash_blake2b_SALTBYTES] = {
+	    (uint8_t)p->form, (uint8_t)p->depth};
 	size_t points = p->form == SEMAPHORE_COMPRESSED ? COMPRESSED : AFFINE;
 
 	/* The form says how long the rest is, so the bytes can be read in one
-	 * way. */
-	in[0] = (uint8_t)p->form;
-	in[1] = (uint8_t)p->depth;
-	memcpy(in + 2, p->root, 32);
-	memcpy(in + 34, p->nullifier, 32);
-	memcpy(in + 66, p->message, 32);
-	memcpy(in + 98, p->scope, 32);
+	 * way. In BLAKE2's salt, form and depth leave a compressed proof two
+	 * blocks of input and not three. */
+	memcpy(in, p->root, 32);
+	memcpy(in + 32, p->nullifier, 32);
+	memcpy(in + 64, p->message, 32);
+	memcpy(in + 96, p->scope, 32);
 	memcpy(in + DIGEST_INPUT, p->points, points);
 	/* Fails only for lengths out of range. */
-	(void)crypto_generichash(out->bytes, PROOF_DIGEST, in,
-	    DIGEST_INPUT + points, key, PROOF_DIGEST_KEY);
+	(void)crypto_generichash_blake2b_salt_personal(out->bytes, PROOF_DIGEST,
+	    in, DIGEST_INPUT + points, key, PROOF_DIGEST_KEY, salt, NULL);
 }
 
 size_t
