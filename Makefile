@@ -125,8 +125,8 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
 DEPS_DEB := debhelper dpkg-dev fakeroot
 DEPS_DEB_TEST := $(DEPS_DEB) debootstrap lintian
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
-	npm prometheus valgrind zsh
+DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
+	npm prometheus shellcheck valgrind zsh
 
 # --- flags -------------------------------------------------------------------
 
@@ -452,6 +452,9 @@ layers: ## each folder includes only what its .may_include allows
 symbols: $(B)/libpostern.a ## the pure layers call only what they may
 	@tests/lint/symbols $(B)/libpostern.a
 
+lint: deps-test ## cppcheck and shellcheck
+	@tests/lint/static
+
 sizes: ## longest functions and files
 	@tests/lint/sizes
 
@@ -588,7 +591,7 @@ help: ## this list
 
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-deb check-tsan \
 	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test dist e2e fault \
-	format fuzz-replay help install install-lib layers list-programs list-threaded \
+	format fuzz-replay help install install-lib layers lint list-programs list-threaded \
 	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
 	$(LOAD:%=load-%) load-ledger
 .SECONDARY:

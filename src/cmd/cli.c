@@ -87,7 +87,7 @@ make_tables(
 	char *s = shorts;
 
 	*s++ = ':';
-	for (; options[n].name != NULL && n < CLI_OPTIONS_MAX; n++) {
+	for (; n < CLI_OPTIONS_MAX && options[n].name != NULL; n++) {
 		const struct cli_option *o = &options[n];
 		longs[n] = (struct option){o->name,
 		    o->arg ? required_argument : no_argument, NULL,
