@@ -144,6 +144,10 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection \
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 OPT := -O2 -g
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
+ifneq ($(ARCH),x86_64)
+# Of a kernel that other processors do not have.
+UNIT := $(filter-out tower_adx,$(UNIT))
+endif
 ifeq ($(ARCH),x86_64)
 HARDEN += -fcf-protection=full
 else ifeq ($(ARCH),aarch64)
