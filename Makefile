@@ -280,6 +280,7 @@ fuzz-replay: $(REPLAY_BIN) ## run the committed corpus through each harness
 
 # What tests/all runs of one configuration.
 programs: $(B)/postern $(UNIT_BIN) $(REPLAY_BIN)
+threaded: $(THREADED:%=$(B)/tests/test_%)
 list-programs:
 	@printf '%s\n' $(UNIT_BIN) $(REPLAY_BIN)
 list-threaded:
@@ -596,7 +597,7 @@ help: ## this list
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-deb check-tsan \
 	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test dist e2e fault \
 	format fuzz-replay help install install-lib layers lint list-programs list-threaded \
-	mix-demo pages programs run shared sizes symbols test uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
+	mix-demo pages programs run shared sizes symbols test threaded uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
 	$(LOAD:%=load-%) load-ledger
 .SECONDARY:
 
