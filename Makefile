@@ -5,6 +5,7 @@
 #   make VERIFY=1                              with the checks of base/verify.h
 #   make CTIME=1                               for valgrind: see base/ctime.h
 #   make COUNT=1                               for callgrind: see bench/compare
+#   make COVER=1                               counted by gcov, line by line
 #   make CC=clang V=1                          another compiler; show commands
 #
 # Each combination has its own folder in build/, so that they never mix.
@@ -14,6 +15,7 @@ SAN := none
 VERIFY := 0
 CTIME := 0
 COUNT := 0
+COVER := 0
 V := 0
 PREFIX := /usr/local
 DESTDIR :=
@@ -182,8 +184,17 @@ WARN += -Wno-maybe-uninitialized
 endif
 endif
 
+ifeq ($(COVER),1)
+# Fortify and a higher -O move lines about.
+HARDEN := -fPIE
+OPT := -O1 -g -fno-inline --coverage
+HARDEN_LD += --coverage
+WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN)) \
+	-Wno-maybe-uninitialized
+endif
+
 CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
-	$(filter 1,$(VERIFY)),-verify)$(if $(filter 1,$(CTIME)),-ctime)$(if $(filter 1,$(COUNT)),-count)$(if \
+	$(filter 1,$(VERIFY)),-verify)$(if $(filter 1,$(CTIME)),-ctime)$(if $(filter 1,$(COUNT)),-count)$(if $(filter 1,$(COVER)),-cover)$(if \
 	$(filter-out x86_64,$(ARCH)),-$(ARCH))
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
@@ -350,6 +361,12 @@ dist: ## a source archive of the last commit, the same bytes each time
 	@mkdir -p build
 	@git archive --format=tar --prefix=postern/ HEAD | gzip -n \
 		>build/postern.tar.gz
+
+# What each corpus alone reaches of the readers: lines and branches by gcov.
+fuzz-coverage: ## lines and branches of each reader that its corpus reaches
+	@$(MAKE) --no-print-directory -s fuzz-coverage-programs COVER=1
+	@tests/fuzz/coverage build/gcc-cover $(FUZZ)
+fuzz-coverage-programs: $(REPLAY_BIN)
 
 # One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
 # goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus
@@ -594,11 +611,13 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-compare bench-path bench-programs bench-record check check-all check-asan check-deb check-tsan \
-	check-faults check-ubsan check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test dist e2e fault \
-	format fuzz-replay help install install-lib layers lint list-programs list-threaded \
-	mix-demo pages programs run shared sizes symbols test threaded uninstall unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) \
-	$(LOAD:%=load-%) load-ledger
+.PHONY: all bench bench-compare bench-path bench-programs bench-record check \
+	check-all check-asan check-deb check-faults check-tsan check-ubsan \
+	check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test \
+	dist e2e fault format fuzz-coverage fuzz-coverage-programs fuzz-replay help \
+	install install-lib layers lint list-programs list-threaded load-ledger \
+	mix-demo pages programs run shared sizes symbols test threaded uninstall \
+	unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
 .SECONDARY:
 
 -include $(shell find $(B) build/fuzz -name '*.d' 2>/dev/null)
