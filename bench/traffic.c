@@ -2,6 +2,8 @@
  * one epoll loop, so that they take little of the machine from what is measured.
  *
  *	traffic sink
+ *	traffic compact EPOCH FILE   the official proof in FILE as the token that
+ *	                             postern's own clients send
  *	traffic vary N FILE          N valid proofs and N that do not hold, made
  *	                             of the official one in FILE; a line each
  *	traffic run PORT HOST:PORT SECONDS ROLE...
@@ -106,6 +108,29 @@ vary(unsigned n, const char *path)
 	free(text);
 	json_decref(o);
 	return 0;
+}
+
+static void
+compact(uint64_t epoch, const char *path)
+{
+	json_t *o = json_load_file(path, 0, NULL);
+	char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
+	char token[SEMAPHORE_COMPACT_LENGTH + 1];
+	struct groth16_proof points;
+	struct semaphore_proof p;
+	struct semaphore_fault f;
+
+	must(text != NULL &&
+		semaphore_proof_from_json(&p, text, strlen(text), &f) ==
+		    ST_OK &&
+		points_decode(&points, &p, &f) == ST_OK,
+	    path);
+	points_encode(&p, &points, SEMAPHORE_COMPRESSED);
+	must(semaphore_token_compact(token, &p, (uint32_t)epoch, 0) == ST_OK,
+	    "the token");
+	puts(token);
+	free(text);
+	json_decref(o);
 }
 
 /* --- sockets --- */
@@ -530,6 +555,10 @@ main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "sink") == 0)
 		sink();
+	if (argc == 4 && strcmp(argv[1], "compact") == 0) {
+		compact(strtoull(argv[2], NULL, 10), argv[3]);
+		return 0;
+	}
 	if (argc == 4 && strcmp(argv[1], "vary") == 0)
 		return vary((unsigned)strtoul(argv[2], NULL, 10), argv[3]);
 	if (argc < 6 || strcmp(argv[1], "run") != 0) {

@@ -236,7 +236,7 @@ session_pool_new(struct gateway *g, unsigned workers)
 	    .batch_max = (unsigned)c->limits.batch,
 	    .state_size = sizeof(struct verify_state),
 	    /* A flood of proofs must not take the loop's processor. */
-	    .nice = 15,
+	    .nice = 19,
 	    .run = run,
 	    .done = done,
 	    .clear = clear,
