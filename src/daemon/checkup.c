@@ -157,6 +157,11 @@ check_members_of(const struct checkup *k, const struct config_group *g,
 		findings_add(k->f, FINDING_ERROR, where,
 		    file_cure(fault.status, FILE_GUARDED), "[group %s] %s",
 		    g->name, roll_fault_text(why, &fault));
+	else if (root->size == 0)
+		findings_add(k->f, FINDING_WARNING, where,
+		    "add members with postern group add, or with ctl members",
+		    "[group %s] has no members: nobody of it may pass",
+		    g->name);
 	else if (root->size < k->c->gateway.anonymity_floor)
 		findings_add(k->f, FINDING_WARNING, where,
 		    "add members: they hide each other",
