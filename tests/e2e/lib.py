@@ -275,6 +275,16 @@ class Server:
         self._server.server_close()
 
 
+def stop_accepting(listening, thread):
+    """Close a listening socket, after the THREAD that accepts from it has
+    ended: one that is just about to accept would do so from whatever socket
+    has the descriptor's number next."""
+    listening.shutdown(socket.SHUT_RDWR)
+    thread.join(10)
+    check(not thread.is_alive(), "the accepting thread ends")
+    listening.close()
+
+
 def echo(sock):
     """Send back what comes; end when the peer has ended."""
     while data := sock.recv(65536):
@@ -333,20 +343,29 @@ class NameServer:
         self.port = free_port()
         self._udp.bind(("127.0.0.1", self.port))
         self._tcp = socket.create_server(("127.0.0.1", self.port))
-        for loop in (self._serve_udp, self._serve_tcp):
-            threading.Thread(target=loop, daemon=True).start()
+        self._closing = False
+        self._threads = [threading.Thread(target=loop, daemon=True)
+                         for loop in (self._serve_udp, self._serve_tcp)]
+        for thread in self._threads:
+            thread.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        stop_accepting(self._tcp, self._threads[1])
+        self._closing = True
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wake:
+            wake.sendto(b"", ("127.0.0.1", self.port))
+        self._threads[0].join(10)
         self._udp.close()
-        self._tcp.close()
 
     def _serve_udp(self):
         with contextlib.suppress(OSError):
             while True:
                 query, peer = self._udp.recvfrom(4096)
+                if self._closing:
+                    return
                 answer = self._answer(query, udp=True)
                 if answer:
                     self._udp.sendto(answer, peer)
