@@ -171,8 +171,8 @@ fe2_inv(fe2_t *r, const fe2_t *a)
 {
 	fe_t n, t;
 
-	fe_mul(&n, &a->c0, &a->c0);
-	fe_mul(&t, &a->c1, &a->c1);
+	fe_sqr(&n, &a->c0);
+	fe_sqr(&t, &a->c1);
 	fe_add(&n, &n, &t);
 	fe_inv(&n, &n);
 	fe_mul(&r->c0, &a->c0, &n);

@@ -18,9 +18,9 @@ point_double(struct point *r, const struct point *p)
 {
 	fe_t a, b, c, d, e, t;
 
-	fe_mul(&a, &p->x, &p->x); /* A = X1^2 */
-	fe_mul(&b, &p->y, &p->y); /* B = Y1^2 */
-	fe_mul(&c, &b, &b); /* C = B^2 */
+	fe_sqr(&a, &p->x); /* A = X1^2 */
+	fe_sqr(&b, &p->y); /* B = Y1^2 */
+	fe_sqr(&c, &b); /* C = B^2 */
 	fe_mul(&d, &p->x, &b); /* D = 4 X1 B */
 	fe_add(&d, &d, &d);
 	fe_add(&d, &d, &d);
@@ -28,7 +28,7 @@ point_double(struct point *r, const struct point *p)
 	fe_add(&e, &e, &a);
 	fe_mul(&t, &p->y, &p->z); /* Z3 = 2 Y1 Z1 */
 	fe_add(&r->z, &t, &t);
-	fe_mul(&t, &e, &e); /* X3 = E^2 - 2D */
+	fe_sqr(&t, &e); /* X3 = E^2 - 2D */
 	fe_sub(&t, &t, &d);
 	fe_sub(&r->x, &t, &d);
 	fe_sub(&t, &d, &r->x); /* Y3 = E (D - X3) - 8C */
@@ -47,17 +47,17 @@ point_add_affine(struct point *r, fe_t *h, const struct point *p, const fe_t *x,
 {
 	fe_t zz, hh, hhh, v, s, t;
 
-	fe_mul(&zz, &p->z, &p->z);
+	fe_sqr(&zz, &p->z);
 	fe_mul(&t, x, &zz); /* H = x Z1^2 - X1 */
 	fe_sub(h, &t, &p->x);
 	fe_mul(&t, &zz, &p->z); /* S = y Z1^3 - Y1 */
 	fe_mul(&t, &t, y);
 	fe_sub(&s, &t, &p->y);
 	fe_mul(&r->z, &p->z, h);
-	fe_mul(&hh, h, h);
+	fe_sqr(&hh, h);
 	fe_mul(&hhh, &hh, h);
 	fe_mul(&v, &p->x, &hh); /* V = X1 H^2 */
-	fe_mul(&t, &s, &s); /* X3 = S^2 - H^3 - 2V */
+	fe_sqr(&t, &s); /* X3 = S^2 - H^3 - 2V */
 	fe_sub(&t, &t, &hhh);
 	fe_sub(&t, &t, &v);
 	fe_sub(&t, &t, &v);

@@ -46,7 +46,7 @@ weigh_table_init(struct weigh_table *t, const fe_t *x, const fe_t *y)
 	p.y = *y;
 	fe_set_one(&p.z);
 	point_double(&twice, &p);
-	fe_mul(&ff, &twice.z, &twice.z);
+	fe_sqr(&ff, &twice.z);
 	fe_mul(&p.x, &p.x, &ff);
 	fe_mul(&ff, &ff, &twice.z);
 	fe_mul(&p.y, &p.y, &ff);
@@ -60,7 +60,7 @@ weigh_table_init(struct weigh_table *t, const fe_t *x, const fe_t *y)
 	fe_mul(&t->z, &p.z, &twice.z);
 	f = h[WEIGH_TABLE - 1];
 	for (int i = WEIGH_TABLE - 2; i >= 0; i--) {
-		fe_mul(&ff, &f, &f);
+		fe_sqr(&ff, &f);
 		fe_mul(&t->x[i], &t->x[i], &ff);
 		fe_mul(&ff, &ff, &f);
 		fe_mul(&t->y[i], &t->y[i], &ff);
@@ -135,7 +135,7 @@ weigh_to_affine(struct point *p, fe_t *acc, size_t n)
 	for (size_t i = n; i-- > 0;) {
 		fe_mul(&zi, &inverse, &acc[i]);
 		fe_mul(&inverse, &inverse, &p[i].z);
-		fe_mul(&zz, &zi, &zi);
+		fe_sqr(&zz, &zi);
 		fe_mul(&p[i].x, &p[i].x, &zz);
 		fe_mul(&zz, &zz, &zi);
 		fe_mul(&p[i].y, &p[i].y, &zz);
