@@ -35,7 +35,7 @@ SRC_base := cpu ip out slab span status text wipe
 UNIT_base := base ip
 FUZZ_base :=
 
-SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 ifma_batch ifma_single kernel \
+SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 ifma_batch ifma_single ifma_sum kernel \
 	kernel_adx kernel_c64 kernel_ifma kernel_mpn membership msm msm_adx \
 	msm_ifma msm_one ntt ntt_ifma wnaf
 UNIT_bn254 := curve field msm ntt pairing tower_adx tower_c64 tower_mpn

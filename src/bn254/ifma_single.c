@@ -4,6 +4,7 @@
 
 #ifdef __x86_64__
 
+#include "bn254/ifma_batch.h"
 #include "bn254/ifma_single.h"
 #include "bn254/membership.h"
 
@@ -179,38 +180,45 @@ over_y(fp_t *x, fp_t *y, const g1j_t *p, const fp_t *inverse)
 	fp_mul(y, y, &p->z);
 }
 
-/* Set up the bundles of N fixed pairs, leaving out those at infinity, and with
- * the same inversion 1 / y of A, if that is not NULL.
- * Returns: how many bundles. */
+/* Put N fixed pairs at their points, leaving out those at infinity, and with the
+ * same inversion 1 / y of A, if that is not NULL.
+ * Returns: how many there are. */
 static NOINLINE size_t
-quad_fixed_init(struct quad_fixed *out, const struct pairing_fixed *fixed,
-    size_t n, fp_t *inv_y, const g1_t *a)
+fixed_init(struct ifma_fixed *out, const struct pairing_fixed *fixed, size_t n,
+    fp_t *inv_y, const g1_t *a)
 {
 	fp_t y[PAIRING_FIXED_MAX + 1], inverse[PAIRING_FIXED_MAX + 1];
-	fp_t scale[4] = {{{0}}};
-	const fp_t *in[4] = {&scale[0], &scale[1], &scale[2], &scale[3]};
 	size_t k = 0;
 
+	VERIFY(n <= PAIRING_FIXED_MAX);
 	for (size_t i = 0; i < n; i++)
 		y[i] = fixed[i].p.y;
 	y[n] = a != NULL ? a->y : fp_one;
 	fp_inv_many_var(inverse, y, n + 1);
 	*inv_y = inverse[n];
 	for (size_t i = 0; i < n; i++) {
-		struct quad_fixed *q = &out[k / 2];
-		size_t half = k % 2;
-
 		if (g1j_is_infinity(&fixed[i].p))
 			continue;
-		over_y(&scale[2 * half], &scale[2 * half + 1], &fixed[i].p,
-		    &inverse[i]);
-		q->line[half] = fixed[i].lines;
-		if (half == 0)
-			q->line[1] = NULL;
-		fp4_to_limbs(q->scale, in);
-		k++;
+		over_y(&out[k].x, &out[k].y, &fixed[i].p, &inverse[i]);
+		out[k++].line = fixed[i].lines;
 	}
-	return (k + 1) / 2;
+	return k;
+}
+
+/* The same in bundles of two; returns how many. */
+static size_t
+quad_fixed_init(struct quad_fixed *out, const struct ifma_fixed *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 2) {
+		bool two = i + 1 < n;
+		const fp_t *in[4] = {&p[i].x, &p[i].y,
+		    two ? &p[i + 1].x : &fp_zero, two ? &p[i + 1].y : &fp_zero};
+
+		out[i / 2].line[0] = p[i].line;
+		out[i / 2].line[1] = two ? p[i + 1].line : NULL;
+		fp4_to_limbs(out[i / 2].scale, in);
+	}
+	return (n + 1) / 2;
 }
 
 #define BUNDLES_MAX ((PAIRING_FIXED_MAX + 1) / 2)
@@ -219,6 +227,7 @@ enum status
 ifma_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
     size_t n, const gt_t *target)
 {
+	struct ifma_fixed pair[PAIRING_FIXED_MAX];
 	struct quad_fixed bundle[BUNDLES_MAX];
 	struct quad_point last[2];
 	struct quad_pair m;
@@ -228,7 +237,8 @@ ifma_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
 
 	if (g1_is_infinity(a) || twist_is_infinity(b))
 		return ST_INFINITY;
-	n = quad_fixed_init(bundle, fixed, n, &inv_y, a);
+	n = fixed_init(pair, fixed, n, &inv_y, a);
+	n = quad_fixed_init(bundle, pair, n);
 	quad_pair_init(&m, last, a, b, &inv_y);
 	quad_miller_loop(&f, &m, last, bundle, n);
 	if (!quad_pair_in_group(&m, b))
@@ -238,17 +248,44 @@ ifma_check(const g1_t *a, const twist_t *b, const struct pairing_fixed *fixed,
 	return gt_eq(&g, target) ? ST_OK : ST_PROOF_INVALID;
 }
 
+/* From how many fixed pairs on eight side by side are faster than two; and how
+ * many that are left over make a bundle of eight. */
+#define FIXED_LANES_MIN 24
+#define FIXED_BUNDLE_MIN 7
+
+/* f = the product of the Miller functions of N pairs. */
+static void
+fixed_loops(fe12_t *f, const struct ifma_fixed *pair, size_t n)
+{
+	struct quad_fixed bundle[BUNDLES_MAX];
+	size_t lanes = n < FIXED_LANES_MIN ? 0
+	    : n % LANES < FIXED_BUNDLE_MIN ? n - n % LANES
+					   : n;
+	gt_t lane[LANES];
+	fe12_t t;
+
+	quad_miller_loop(f, NULL, NULL, bundle,
+	    quad_fixed_init(bundle, pair + lanes, n - lanes));
+	if (lanes == 0)
+		return;
+	ifma_miller_fixed(lane, pair, lanes);
+	for (int i = 0; i < LANES; i++) {
+		fe12_from_gt(&t, &lane[i]);
+		fe12_mul(f, f, &t);
+	}
+}
+
 bool
 ifma_finish(const gt_t *const *f, size_t nf, const struct pairing_fixed *fixed,
     size_t n, const gt_t *target)
 {
-	struct quad_fixed bundle[BUNDLES_MAX];
+	struct ifma_fixed pair[PAIRING_FIXED_MAX];
 	fe12_t acc, t;
 	fp_t unused;
 	gt_t g;
 
-	n = quad_fixed_init(bundle, fixed, n, &unused, NULL);
-	quad_miller_loop(&acc, NULL, NULL, bundle, n);
+	n = fixed_init(pair, fixed, n, &unused, NULL);
+	fixed_loops(&acc, pair, n);
 	for (size_t i = 0; i < nf; i++) {
 		fe12_from_gt(&t, f[i]);
 		fe12_mul(&acc, &acc, &t);

@@ -6,7 +6,13 @@
 
 #include "bn254/pairing.h"
 
-#define IFMA_LINES_SIZE ((size_t)ATE_LINES * 160)
+/* A stored line 1 + b w + c w^3: b.c0, b.c1, c.c0, c.c1, to be multiplied by
+ * x' = xP / yP and y' = 1 / yP. */
+struct quad_line {
+	uint64_t l[5][4];
+} __attribute__((may_alias));
+
+#define IFMA_LINES_SIZE (ATE_LINES * sizeof(struct quad_line))
 
 /* Store line I, 1 + b w + c w^3. */
 void ifma_put_line(void *lines, size_t i, const fp2_t *b, const fp2_t *c);

@@ -148,8 +148,7 @@ kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
 		.lines = kernel_lines, .pairing = kernel_pairing,             \
 		.check = kernel_check, .in_group = kernel_in_group,           \
 		.sum = kernel_sum, .inverse_roots = kernel_inverse_roots,     \
-		.batch_min = 2,                                               \
-		.batch_groups = kernel_batch_groups,                          \
+		.batch_min = 2, .batch_groups = kernel_batch_groups,          \
 		.batch_scratch = kernel_batch_scratch, .weigh = kernel_weigh, \
 		.miller = kernel_miller, .finish = kernel_finish,             \
 		.power = kernel_power, .multiply = kernel_multiply,           \

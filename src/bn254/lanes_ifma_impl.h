@@ -278,26 +278,64 @@ lane_exchange(lane_t *r, const lane_t *a, int distance)
 		r->l[i] = _mm512_permutexvar_epi64(at, a->l[i]);
 }
 
+/* Two rows of four words in one vector. */
+LANE_INLINE __m512i
+lane_rows(const void *low, const void *high)
+{
+	return _mm512_inserti64x4(
+	    _mm512_castsi256_si512(_mm256_loadu_si256(low)),
+	    _mm256_loadu_si256(high), 1);
+}
+
+/* w[j] = word J of each of the eight rows of four at IN. */
+LANE_INLINE void
+lane_transpose(__m512i w[static 4], const void *const in[static LANES])
+{
+	/* Two rows of every four are in each half: rows 0 and 1, then 2 and 3,
+	 * come out side by side. */
+	const __m512i a = lane_rows(in[0], in[2]), b = lane_rows(in[1], in[3]);
+	const __m512i c = lane_rows(in[4], in[6]), d = lane_rows(in[5], in[7]);
+	const __m512i even = _mm512_unpacklo_epi64(a, b);
+	const __m512i odd = _mm512_unpackhi_epi64(a, b);
+	const __m512i even4 = _mm512_unpacklo_epi64(c, d);
+	const __m512i odd4 = _mm512_unpackhi_epi64(c, d);
+
+	w[0] = _mm512_shuffle_i64x2(even, even4, 0x88);
+	w[1] = _mm512_shuffle_i64x2(odd, odd4, 0x88);
+	w[2] = _mm512_shuffle_i64x2(even, even4, 0xdd);
+	w[3] = _mm512_shuffle_i64x2(odd, odd4, 0xdd);
+}
+
+/* r = 2^SHIFT w, from four words of 64 bits, 2^(256 - SHIFT) not reached. */
+LANE_INLINE void
+lane_split(lane_t *r, const __m512i w[static 4], unsigned shift)
+{
+	const __m512i mask = lane_word(LANE_MASK);
+
+	r->l[0] = _mm512_and_si512(_mm512_slli_epi64(w[0], shift), mask);
+	LANE_UNROLL
+	for (unsigned i = 1; i < 4; i++) {
+		__m512i low = _mm512_srli_epi64(w[i - 1], 64 - 12 * i - shift);
+		__m512i high = _mm512_slli_epi64(w[i], 12 * i + shift);
+
+		r->l[i] = _mm512_and_si512(_mm512_or_si512(low, high), mask);
+	}
+	r->l[4] = _mm512_srli_epi64(w[3], 16 - shift);
+}
+
 /* Load lane i from the 32 bytes at IN[i]: Montgomery limbs to the base 2^256,
  * little-endian, below m, as in proving keys. */
-static inline void
+LANE_INLINE void
 lane_load(lane_t *r, const uint8_t *const in[static LANES])
 {
-	uint64_t limbs[5][LANES] __attribute__((aligned(64)));
+	const void *row[LANES];
+	__m512i w[4];
 	lane_t t, k;
 
-	for (int i = 0; i < LANES; i++) {
-		uint64_t w[4];
-		for (int j = 0; j < 4; j++)
-			w[j] = load_le64(in[i] + 8 * j);
-		limbs[0][i] = w[0] & LANE_MASK;
-		limbs[1][i] = (w[0] >> 52 | w[1] << 12) & LANE_MASK;
-		limbs[2][i] = (w[1] >> 40 | w[2] << 24) & LANE_MASK;
-		limbs[3][i] = (w[2] >> 28 | w[3] << 36) & LANE_MASK;
-		limbs[4][i] = w[3] >> 16;
-	}
-	for (int j = 0; j < 5; j++)
-		t.l[j] = _mm512_load_si512(limbs[j]);
+	for (int i = 0; i < LANES; i++)
+		row[i] = in[i];
+	lane_transpose(w, row);
+	lane_split(&t, w, 0);
 	lane_set(&k, lane_in);
 	lane_mul_raw(&t, &t, &k);
 	lane_carry(r, &t);

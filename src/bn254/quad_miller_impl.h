@@ -9,14 +9,9 @@
 #define BN254_QUAD_MILLER_IMPL_H
 
 #include "bn254/constants.h"
+#include "bn254/ifma_single.h"
 #include "bn254/pairing.h"
 #include "bn254/quad12_impl.h"
-
-/* A stored line 1 + b w + c w^3: b.c0, b.c1, c.c0, c.c1, to be multiplied by x'
- * and y'. */
-struct quad_line {
-	uint64_t l[5][4];
-} __attribute__((may_alias));
 
 /* Two stored points on their way; the second may have no lines. */
 struct quad_fixed {

@@ -188,6 +188,28 @@ fe12_mul_by_34(fe12_t *r, const fe2_t *b, const fe2_t *c)
 	fe6_add(&r->c1, &r->c1, &s);
 }
 
+/* r *= a0 + a1 w + a2 w^2 + a3 w^3 + a4 w^4: two lines multiplied. */
+static NOINLINE __attribute__((unused)) void
+fe12_mul_by_01234(fe12_t *r, const fe2_t a[static 5])
+{
+	fe6_t even, odd, v0, v1, s;
+
+	even.c0 = a[0];
+	even.c1 = a[2];
+	even.c2 = a[4];
+	fe2_add(&odd.c0, &a[0], &a[1]);
+	fe2_add(&odd.c1, &a[2], &a[3]);
+	odd.c2 = a[4];
+	fe6_mul(&v0, &r->c0, &even);
+	fe6_mul_by_01(&v1, &r->c1, &a[1], &a[3]);
+	fe6_add(&s, &r->c0, &r->c1);
+	fe6_mul(&s, &s, &odd);
+	fe6_sub(&s, &s, &v0);
+	fe6_sub(&r->c1, &s, &v1);
+	fe6_mul_v(&v1, &v1);
+	fe6_add(&r->c0, &v0, &v1);
+}
+
 /* The coefficient of w^k, k = 0 to 5. */
 static inline fe2_t *
 fe12_coefficient(fe12_t *a, int k)

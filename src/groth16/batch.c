@@ -9,11 +9,13 @@
 /* The most keys in one product: each has a delta, and maybe a gamma. */
 #define KEYS_MAX (PAIRING_FIXED_MAX / 2)
 
-/* Terms of one sum: the C of a key, or multiples of its ic. */
-#define TERMS_MAX                                                        \
+/* Terms of one key's sum: its C, or multiples of its ic; and of the sums that
+ * are taken together. */
+#define TERMS_KEY                                                        \
 	((GROTH16_INPUTS_MAX + 1) * G1_TABLE_WINDOWS > GROTH16_BATCH_MAX \
 		? (GROTH16_INPUTS_MAX + 1) * G1_TABLE_WINDOWS            \
 		: GROTH16_BATCH_MAX)
+#define TERMS_MAX (16 * TERMS_KEY)
 
 /* The proofs at work, by position; a job without infinity has one. */
 struct batch {
@@ -104,24 +106,44 @@ product_keys(struct product *p, const struct batch *b, const struct unit *u,
 	}
 }
 
-/* The sums over one key's proofs: delta = sum of z C, gamma = sum of z vk_x,
- * the weights' own sum to EXPONENT. */
+/* The terms of one sum, some of them summed up. */
+struct terms {
+	g1j_t sum;
+	size_t n; /* in the batch's array */
+};
+
 static void
-sum_key(g1j_t *gamma, g1j_t *delta, struct weight_sum *exponent,
+terms_fold(struct terms *t, struct batch *b)
+{
+	g1j_t sum;
+
+	b->k->sum(&sum, b->terms, t->n);
+	g1j_add_var(&t->sum, &t->sum, &sum);
+	t->n = 0;
+}
+
+/* The sums over one key's proofs: delta = sum of z C, the terms of the sum of
+ * z vk_x to GAMMA, the weights' own sum to EXPONENT. */
+static void
+sum_key(struct terms *gamma, g1j_t *delta, struct weight_sum *exponent,
     struct batch *b, const struct unit *u, size_t units,
     const struct groth16_pvk *key)
 {
 	fr_t x[GROTH16_INPUTS_MAX + 1], z, t;
+	struct g1_term *terms;
 	size_t n = 0;
 
+	if (gamma->n > TERMS_MAX - TERMS_KEY)
+		terms_fold(gamma, b);
+	terms = &b->terms[gamma->n];
 	for (size_t i = 0; i <= key->inputs; i++)
 		x[i] = fr_zero;
 	for (size_t i = 0; i < units; i++) {
 		for (size_t j = u[i].first; j < u[i].first + u[i].n; j++) {
 			if (b->job[j]->key != key)
 				continue;
-			b->terms[n].p = &b->weighted[b->n + j];
-			b->terms[n++].negative = false;
+			terms[n].p = &b->weighted[b->n + j];
+			terms[n++].negative = false;
 			weight_sum_add(exponent, &b->z[j]);
 			weight_to_fr(&z, &b->z[j]);
 			fr_add(&x[0], &x[0], &z);
@@ -131,11 +153,36 @@ sum_key(g1j_t *gamma, g1j_t *delta, struct weight_sum *exponent,
 			}
 		}
 	}
-	b->k->sum(delta, b->terms, n);
+	b->k->sum(delta, terms, n);
 	n = 0;
 	for (size_t i = 0; i <= key->inputs; i++)
-		n += g1_table_terms_var(&b->terms[n], &key->ic[i], &x[i]);
-	b->k->sum(gamma, b->terms, n);
+		n += g1_table_terms_var(&terms[n], &key->ic[i], &x[i]);
+	gamma->n += n;
+}
+
+/* e(-sum z vk_x, gamma) for all keys with the gamma of the I-th, which is the
+ * first, and e(-sum z C, delta) for each of them. */
+static void
+product_gamma(struct product *p, struct weight_sum *exponent, struct batch *b,
+    const struct unit *u, size_t units, size_t i)
+{
+	struct terms gamma = {.n = 0};
+	struct pairing_fixed *f;
+
+	g1j_set_infinity(&gamma.sum);
+	for (size_t j = i; j < p->keys; j++) {
+		if (first_gamma(p, j) != i)
+			continue;
+		f = &p->fixed[p->n++];
+		sum_key(&gamma, &f->p, &exponent[first_target(p, j)], b, u,
+		    units, p->key[j]);
+		g1j_neg(&f->p, &f->p);
+		f->lines = p->key[j]->delta;
+	}
+	terms_fold(&gamma, b);
+	f = &p->fixed[p->n++];
+	g1j_neg(&f->p, &gamma.sum);
+	f->lines = p->key[i]->gamma;
 }
 
 /* Set up e(-sum z vk_x, gamma) e(-sum z C, delta) for every key, with those of
@@ -145,32 +192,18 @@ product_init(
     struct product *p, struct batch *b, const struct unit *u, size_t units)
 {
 	struct weight_sum exponent[KEYS_MAX];
-	g1j_t gamma[KEYS_MAX], sum;
 	bool first = true;
 
 	product_keys(p, b, u, units);
 	memset(exponent, 0, sizeof(exponent));
 	p->n = 0;
 	for (size_t i = 0; i < p->keys; i++) {
-		struct pairing_fixed *d = &p->fixed[p->n++];
-		size_t g = first_gamma(p, i);
-
-		sum_key(&sum, &d->p, &exponent[first_target(p, i)], b, u, units,
-		    p->key[i]);
-		g1j_neg(&d->p, &d->p);
-		d->lines = p->key[i]->delta;
-		if (g == i)
-			gamma[i] = sum;
-		else
-			g1j_add_var(&gamma[g], &gamma[g], &sum);
+		if (first_gamma(p, i) == i)
+			product_gamma(p, exponent, b, u, units, i);
 	}
 	for (size_t i = 0; i < p->keys; i++) {
 		gt_t power;
 
-		if (first_gamma(p, i) == i) {
-			g1j_neg(&p->fixed[p->n].p, &gamma[i]);
-			p->fixed[p->n++].lines = p->key[i]->gamma;
-		}
 		if (first_target(p, i) != i)
 			continue;
 		b->k->power(&power, &p->key[i]->alpha_beta, &exponent[i]);
