@@ -76,8 +76,8 @@ SRC_store := file journal journal_file journal_format journal_writer local_store
 UNIT_store := file journal journal_format local_store
 FUZZ_store := journal
 
-SRC_net := chunk conn crowd dialer listener loop pipes pool resolver \
-	sockaddr stream tunnel wheel
+SRC_net := chunk conn connecting crowd dialer listener loop pipes pool resolver \
+	sockaddr stream tls_client tunnel wheel wire
 # These have sockets and share tests/unit/net_util.c.
 UNIT_net := conn dialer listener loop pool resolver tunnel tunnel_orders
 FUZZ_net :=
@@ -87,7 +87,7 @@ UNIT_tor := control onion_key
 FUZZ_tor := control
 
 SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry json_line key_file keyring links loops \
-	node outbox parcel path random registry seen service tls wire
+	node outbox parcel path random registry seen service tls
 UNIT_mix := mix mix_node mix_simulation
 FUZZ_mix := exchange registry
 

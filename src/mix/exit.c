@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sodium.h>
 
 #include "base/wipe.h"
+#include "net/tls_client.h"
 
 #define EXCHANGES 64
 #define TIMEOUT_MS 60000
@@ -316,25 +316,6 @@ on_message(void *arg, uint8_t *bytes, size_t len)
 
 /* --- life ----------------------------------------------------------------- */
 
-static enum status
-make_tls(struct mix_exit *e)
-{
-	e->tls = SSL_CTX_new(TLS_client_method());
-	if (e->tls == NULL)
-		return ST_NO_MEMORY;
-	SSL_CTX_set_verify(e->tls, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_session_cache_mode(e->tls, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_mode(e->tls,
-	    SSL_MODE_ENABLE_PARTIAL_WRITE |
-		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	if (SSL_CTX_set_min_proto_version(e->tls, TLS1_2_VERSION) != 1 ||
-	    SSL_CTX_load_verify_file(e->tls, e->config.ca_file) != 1) {
-		ERR_clear_error();
-		return ST_NOT_FOUND;
-	}
-	return ST_OK;
-}
-
 enum status
 mix_exit_new(struct mix_exit **out, struct outbox *o,
     const struct mix_exit_config *config)
@@ -359,7 +340,7 @@ mix_exit_new(struct mix_exit **out, struct outbox *o,
 	if (e->memory != NULL && e->slots != NULL) {
 		slab_init(&e->slab, e->memory, e->slots, sizeof(*e->memory),
 		    capacity);
-		st = make_tls(e);
+		st = tls_client_new(&e->tls, e->config.ca_file);
 	}
 	if (st == ST_OK)
 		st = inbox_new(&e->inbox, o->loop, &config->listen, &inbox);

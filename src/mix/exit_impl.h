@@ -11,7 +11,7 @@
 #include "base/slab.h"
 #include "mix/exchange.h"
 #include "mix/exit.h"
-#include "mix/wire.h"
+#include "net/wire.h"
 
 /* The longest head and content of the gate's answer, and of our own head. */
 #define GATE_HEAD_MAX 16384

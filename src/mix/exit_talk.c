@@ -3,12 +3,10 @@
 
 #include <string.h>
 
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-
 #include "base/out.h"
 #include "base/text.h"
 #include "base/wipe.h"
+#include "net/tls_client.h"
 
 /* --- the gate ------------------------------------------------------------- */
 
@@ -62,26 +60,15 @@ host_of(char out[static 256], span_t authority)
 static enum status
 begin_tls(struct exchange *x, size_t head)
 {
-	SSL *ssl = SSL_new(x->exit->tls);
 	char host[256];
-	ip_t ip;
-	bool literal, good = false;
+	enum status st;
 
-	if (ssl == NULL)
-		return ST_NO_MEMORY;
-	if (host_of(host, x->r.authority)) {
-		literal = ip_parse(&ip, span_str(host)) == ST_OK;
-		good = literal ? X509_VERIFY_PARAM_set1_ip_asc(
-				     SSL_get0_param(ssl), host) == 1
-			       : SSL_set1_host(ssl, host) == 1 &&
-			SSL_set_tlsext_host_name(ssl, host) == 1;
-	}
-	if (!good || SSL_set_fd(ssl, x->wire.stream.fd) != 1) {
-		SSL_free(ssl);
+	if (!host_of(host, x->r.authority))
 		return ST_INTERNAL;
-	}
-	SSL_set_connect_state(ssl);
-	x->wire.ssl = ssl;
+	st = wire_secure(&x->wire,
+	    tls_client_session(x->exit->tls, x->wire.stream.fd, host));
+	if (st != ST_OK)
+		return st;
 	x->state = HANDSHAKE;
 	return head == x->head_len ? ST_OK : ST_CORRUPT;
 }
@@ -152,27 +139,14 @@ write_connect(struct exchange *x)
 
 /* --- the target ----------------------------------------------------------- */
 
-static const char *
-tls_problem(const struct exchange *x)
-{
-	long result = SSL_get_verify_result(x->wire.ssl);
-
-	return result == X509_V_OK ? "the target does not speak TLS"
-				   : X509_verify_cert_error_string(result);
-}
-
 /* Returns: ST_OK; ST_MORE; ST_RESET. */
 static enum status
 shake_hands(struct exchange *x)
 {
-	int r = SSL_do_handshake(x->wire.ssl);
-	int error = r == 1 ? SSL_ERROR_NONE : SSL_get_error(x->wire.ssl, r);
+	enum status st = wire_handshake(&x->wire);
 
-	ERR_clear_error();
-	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
-		return ST_MORE;
-	if (error != SSL_ERROR_NONE)
-		return ST_RESET;
+	if (st != ST_OK)
+		return st;
 	x->sent = 0;
 	x->state = SPEAK;
 	return ST_OK;
@@ -243,9 +217,12 @@ step(struct exchange *x)
 static const char *
 problem(const struct exchange *x)
 {
+	const char *why;
+
 	switch (x->state) {
 	case HANDSHAKE:
-		return tls_problem(x);
+		why = tls_client_problem(x->wire.ssl);
+		return why != NULL ? why : "the target does not speak TLS";
 	case SPEAK:
 	case LISTEN:
 		return "the target closed the connection";
@@ -290,7 +267,6 @@ exit_talk(struct exchange *x)
 	x->state = CALL;
 	fd = e->config.connect(e->config.arg);
 	if (fd < 0 ||
-	    wire_open(&x->wire, e->outbox->loop, fd, NULL, NULL, on_ready) !=
-		ST_OK)
+	    wire_open(&x->wire, e->outbox->loop, fd, on_ready) != ST_OK)
 		exit_fail(x, "the gateway is overloaded");
 }

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/slab.h"
 #include "base/wipe.h"
-#include "mix/wire.h"
+#include "net/wire.h"
 
 #define LENGTH_SIZE 4
 
@@ -133,7 +133,7 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	*d = (struct delivery){.inbox = b, .self = self, .want = LENGTH_SIZE};
 	wire_init(&d->wire);
 	deadline_init(&d->late, on_late);
-	if (wire_open(&d->wire, b->loop, fd, NULL, NULL, on_ready) != ST_OK)
+	if (wire_open(&d->wire, b->loop, fd, on_ready) != ST_OK)
 		slab_release(&b->slab, self);
 }
 

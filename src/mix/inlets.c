@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "base/slab.h"
-#include "mix/wire.h"
+#include "mix/tls.h"
+#include "net/wire.h"
 
 /* Frames of one connection before the others have their turn. */
 #define FRAMES_A_TURN 8
@@ -133,6 +134,7 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	struct inlet *in;
 	handle_t self;
 	void *object;
+	enum status st;
 
 	(void)ls;
 	if (slab_take(&i->slab, &self, &object) != ST_OK) {
@@ -145,8 +147,10 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	wire_init(&in->wire);
 	deadline_init(&in->late, on_late);
 	task_init(&in->again, on_again);
-	if (wire_open(&in->wire, i->loop, fd, i->config.tls, NULL, on_ready) !=
-	    ST_OK) {
+	st = wire_open(&in->wire, i->loop, fd, on_ready);
+	if (st == ST_OK && i->config.tls != NULL)
+		st = wire_secure(&in->wire, tls_accept(i->config.tls, fd));
+	if (st != ST_OK) {
 		i->config.counts->refused++;
 		slab_release(&i->slab, self);
 	}

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/slab.h"
-#include "mix/wire.h"
+#include "mix/tls.h"
 #include "net/dialer.h"
+#include "net/wire.h"
 
 #define RETRY_FIRST_MS 250
 #define RETRY_LAST_MS 10000
@@ -148,8 +149,11 @@ on_dialed(void *arg, handle_t owner, enum status st, int fd, ip_t ip)
 		link_failed(k);
 		return;
 	}
-	st = wire_open(&k->wire, l->loop, fd, k->pinned ? l->config.tls : NULL,
-	    k->pinned ? k->pin : NULL, on_ready);
+	st = wire_open(&k->wire, l->loop, fd, on_ready);
+	/* The pin outlives the session: it is in the link. */
+	if (st == ST_OK && k->pinned)
+		st = wire_secure(
+		    &k->wire, tls_connect(l->config.tls, fd, k->pin));
 	if (st != ST_OK) {
 		dialer_leave(l->dialer, k->to.ip);
 		link_failed(k);

@@ -14,7 +14,7 @@
 
 #include "base/slab.h"
 #include "base/wipe.h"
-#include "mix/wire.h"
+#include "net/wire.h"
 
 #define CAPACITY 64
 #define TIMEOUT_MS 30000
@@ -233,8 +233,7 @@ exchange_begin(struct service *s, const sphinx_message_t *m)
 	    ? start_command(&e->child, s->config.target)
 	    : connect_socket(s->config.target);
 	if (fd < 0 ||
-	    wire_open(&e->wire, s->outbox->loop, fd, NULL, NULL, on_ready) !=
-		ST_OK) {
+	    wire_open(&e->wire, s->outbox->loop, fd, on_ready) != ST_OK) {
 		exchange_fail(e);
 		return;
 	}

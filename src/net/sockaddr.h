@@ -1,6 +1,6 @@
 /* net/sockaddr.h: our addresses as the socket calls want them.
  *
- * Private to net and tor.
+ * Private to net, store and tor.
  */
 #ifndef NET_SOCKADDR_H
 #define NET_SOCKADDR_H

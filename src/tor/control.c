@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/wipe.h"
 #include "net/conn.h"
-#include "net/sockaddr.h"
+#include "net/connecting.h"
 #include "tor/onion_key.h"
 #include "tor/reply.h"
 #include "tor/safecookie.h"
@@ -64,8 +64,7 @@ struct control {
 	struct chunk_pool chunks;
 	struct stream stream;
 	struct conn conn;
-	struct watch connecting;
-	int fd; /* while connecting, else -1 */
+	struct connecting connecting;
 	struct deadline clock; /* the next try, or the end of patience */
 	struct reply_reader reader;
 	uint8_t queue[QUEUE_MAX]; /* of enum request, a ring */
@@ -84,11 +83,7 @@ static void
 drop(struct control *c)
 {
 	conn_close(&c->conn, STREAM_ORDERLY);
-	if (c->fd >= 0) {
-		watch_stop(&c->connecting);
-		close(c->fd);
-		c->fd = -1;
-	}
+	connecting_stop(&c->connecting);
 	deadline_stop(c->loop, &c->clock);
 	wipe(&c->secret, sizeof(c->secret));
 	c->waiting = 0;
@@ -523,16 +518,15 @@ static const struct conn_ops conn_ops = {
 /* --- connecting --- */
 
 static void
-connected(struct control *c)
+on_connected(struct connecting *connecting, enum status s, int fd)
 {
-	int fd = c->fd;
-	enum status s;
+	struct control *c = loop_owner(connecting, struct control, connecting);
 
-	watch_stop(&c->connecting);
 	deadline_stop(c->loop, &c->clock);
-	c->fd = -1;
-	if ((s = conn_open(&c->conn, c->loop, &c->chunks, &c->stream, fd,
-		 &conn_ops)) != ST_OK) {
+	if (s == ST_OK)
+		s = conn_open(
+		    &c->conn, c->loop, &c->chunks, &c->stream, fd, &conn_ops);
+	if (s != ST_OK) {
 		down(c, s);
 		return;
 	}
@@ -546,43 +540,15 @@ connected(struct control *c)
 }
 
 static void
-on_connecting(struct watch *w, unsigned what)
-{
-	struct control *c = loop_owner(w, struct control, connecting);
-	int error = 0;
-	socklen_t len = sizeof(error);
-
-	(void)what;
-	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 ||
-	    error != 0)
-		down(c, ST_CONNECT_REFUSED);
-	else
-		connected(c);
-}
-
-static void
 begin(struct control *c)
 {
-	c->fd = socket(c->address.sa.sa_family,
-	    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (c->fd < 0) {
-		down(c, ST_SYS);
-		return;
-	}
-	watch_init(&c->connecting, c->loop, c->fd, on_connecting);
-	if (connect(c->fd, &c->address.sa, c->address_len) == 0) {
-		connected(c);
-		return;
-	}
-	if (errno != EINPROGRESS) {
-		down(c,
-		    errno == EACCES || errno == EPERM ? ST_PERMISSION
-						      : ST_CONNECT_REFUSED);
-		return;
-	}
-	deadline_start(c->loop, &c->clock, ANSWER_MS);
-	if (watch_start(&c->connecting, WATCH_WRITE) != ST_OK)
-		down(c, ST_SYS);
+	enum status s = connecting_start(
+	    &c->connecting, c->loop, &c->address, c->address_len);
+
+	if (s == ST_OK)
+		deadline_start(c->loop, &c->clock, ANSWER_MS);
+	else
+		down(c, s);
 }
 
 static void
@@ -590,7 +556,7 @@ on_clock(struct deadline *d)
 {
 	struct control *c = loop_owner(d, struct control, clock);
 
-	if (c->info.state == CONTROL_DOWN && c->fd < 0)
+	if (c->info.state == CONTROL_DOWN && c->connecting.fd < 0)
 		begin(c);
 	else
 		down(c, ST_CONNECT_TIMEOUT);
@@ -654,7 +620,7 @@ control_new(
 	c->arg = config->arg;
 	c->retry_ms = config->retry_ms != 0 ? config->retry_ms : RETRY_MS;
 	c->backoff_ms = c->retry_ms;
-	c->fd = -1;
+	connecting_init(&c->connecting, on_connected);
 	c->info.bootstrap = -1;
 	stream_init(&c->stream);
 	chunk_pool_init(&c->chunks, LINE_MAX_LEN, 2, 2);

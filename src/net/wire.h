@@ -1,4 +1,4 @@
-/* mix/wire.h: a connection that carries frames, plain or in TLS.
+/* net/wire.h: a connection of our own, plain or in TLS.
  *
  * Reading and writing say what a non-blocking socket would say, whichever it
  * is. Whoever is told that a wire is ready must read until ST_MORE and, when
@@ -7,11 +7,13 @@
  *
  * The process ignores SIGPIPE. Threads: the loop.
  */
-#ifndef MIX_WIRE_H
-#define MIX_WIRE_H
+#ifndef NET_WIRE_H
+#define NET_WIRE_H
 
-#include "mix/tls.h"
+#include <openssl/types.h>
+
 #include "net/stream.h"
+#include "postern/attr.h"
 
 struct wire {
 	struct stream stream;
@@ -22,12 +24,19 @@ struct wire {
 /* A wire that is not open. */
 void wire_init(struct wire *w) NONNULL;
 
-/* Take over FD, connected and non-blocking: plain when T is NULL; connecting
- * to PIN's holder when PIN is not NULL (it must outlive W), else accepting.
- * Returns: ST_OK; ST_SYS; ST_NO_MEMORY. On failure FD is closed. */
+/* Take over FD, connected and non-blocking; plain so far.
+ * Returns: ST_OK; ST_SYS. On failure FD is closed. */
 enum status wire_open(struct wire *w, struct loop *l, int fd,
-    const struct tls *t, const uint8_t *pin, void (*ready)(struct wire *w))
-    NONNULL_ARGS(1, 2, 6) WARN_UNUSED;
+    void (*ready)(struct wire *w)) NONNULL WARN_UNUSED;
+
+/* Speak TLS on W, which is open, from now on.
+ * In:      ssl, a session over W's descriptor, which is W's now.
+ * Returns: ST_OK; ST_NO_MEMORY (SSL is NULL: W is closed). */
+enum status wire_secure(struct wire *w, SSL *ssl) NONNULL_ARGS(1) WARN_UNUSED;
+
+/* Go on with the handshake of TLS; reading and writing would do so too.
+ * Returns: ST_OK (done); ST_MORE (not now); ST_RESET. */
+enum status wire_handshake(struct wire *w) NONNULL WARN_UNUSED;
 
 /* Read at most LEN bytes.
  * Returns: ST_OK with *n > 0; ST_MORE (not now); ST_CLOSED (the peer has

@@ -1,4 +1,4 @@
-#include "mix/wire.h"
+#include "net/wire.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -27,8 +27,7 @@ on_stream(struct stream *s)
 }
 
 enum status
-wire_open(struct wire *w, struct loop *l, int fd, const struct tls *t,
-    const uint8_t *pin, void (*ready)(struct wire *w))
+wire_open(struct wire *w, struct loop *l, int fd, void (*ready)(struct wire *w))
 {
 	const unsigned silence = SILENCE_MS;
 	const int on = 1;
@@ -45,10 +44,14 @@ wire_open(struct wire *w, struct loop *l, int fd, const struct tls *t,
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	(void)setsockopt(
 	    fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof(silence));
-	if (t == NULL)
-		return ST_OK;
-	w->ssl = pin != NULL ? tls_connect(t, fd, pin) : tls_accept(t, fd);
-	if (w->ssl != NULL)
+	return ST_OK;
+}
+
+enum status
+wire_secure(struct wire *w, SSL *ssl)
+{
+	w->ssl = ssl;
+	if (ssl != NULL)
 		return ST_OK;
 	stream_close(&w->stream, STREAM_ORDERLY);
 	return ST_NO_MEMORY;
@@ -72,6 +75,14 @@ tls_result(struct wire *w, int result)
 	default:
 		return ST_RESET;
 	}
+}
+
+enum status
+wire_handshake(struct wire *w)
+{
+	enum status st = tls_result(w, SSL_do_handshake(w->ssl));
+
+	return st == ST_CLOSED ? ST_RESET : st;
 }
 
 static enum status
