@@ -72,7 +72,8 @@ SRC_gate := address audience bucket circuits epoch gate ledger lru member \
 UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
-SRC_store := file journal journal_file journal_format journal_writer local_store
+SRC_store := file journal journal_file journal_format journal_writer local_store redis_link \
+	shared_place shared_script shared_store shared_talk
 UNIT_store := file journal journal_format local_store
 FUZZ_store := journal
 
@@ -121,18 +122,18 @@ THREADED := journal local_store pool prove zkey
 BENCH := gate group prove semaphore sphinx
 
 # Debian packages: to build, to package; to demonstrate and to test besides.
-DEPS_BUILD := gcc make pkg-config libevent-dev libsodium-dev libgmp-dev \
+DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev libgmp-dev \
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEB := debhelper dpkg-dev fakeroot
 DEPS_DEB_TEST := $(DEPS_DEB) debootstrap lintian
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
-	npm prometheus shellcheck valgrind zsh
+	npm prometheus redis-server shellcheck valgrind zsh
 
 # --- flags -------------------------------------------------------------------
 
-LIBS := libcares libevent libsodium gmp libcrypto libssl jansson inih libseccomp
+LIBS := libcares libevent hiredis libsodium gmp libcrypto libssl jansson inih libseccomp
 # Recursive, so that pkg-config runs only once the packages are there.
 LIB_CFLAGS = $(shell pkg-config --cflags $(LIBS))
 LIB_LIBS = $(shell pkg-config --libs $(LIBS)) -lm -lpthread

@@ -83,6 +83,7 @@ enum status {
 	ST_QUOTA_RATE,
 	ST_LEDGER_FULL,
 	ST_JOURNAL_FAILED,
+	ST_LEDGER_UNREACHABLE, /* the one that gateways share */
 	ST_CIRCUIT_LIMIT,
 	ST_OVERLOADED,
 	ST_DRAINING,

@@ -5,28 +5,24 @@
 /* Periods above are cut: what refills in 30 years does not refill. */
 #define PERIOD_MAX ((uint64_t)30 * 366 * 86400 * 1000)
 
-/* The time that one token takes to refill, and that all of them do, in us. */
-struct times {
-	uint64_t token, whole;
-};
-
-/* For a rate that is neither 0 nor unlimited. A token's time is rounded up,
- * the whole is a multiple of it. */
-static struct times
-times_of(const bucket_rate_t *rate)
+/* A token's time is rounded up, the whole is a multiple of it. */
+bucket_times_t
+bucket_times(const bucket_rate_t *rate)
 {
 	uint64_t period =
 	    (rate->period < PERIOD_MAX ? rate->period : PERIOD_MAX) * US_PER_MS;
 	uint64_t count = rate->count < period ? rate->count : period;
+
+	if (rate->count == 0)
+		return (bucket_times_t){.token = 1, .whole = 0};
 	uint64_t token =
 	    count != 0 ? period / count + (period % count != 0) : 0;
-
-	return (struct times){token, token * count};
+	return (bucket_times_t){token, token * count};
 }
 
 /* How much of the whole is missing. */
 static uint64_t
-missing(uint64_t full_at, struct times t, uint64_t now)
+missing(uint64_t full_at, bucket_times_t t, uint64_t now)
 {
 	if (full_at <= now)
 		return 0;
@@ -41,7 +37,7 @@ bucket_wait(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono)
 	if (rate->count == 0)
 		return BUCKET_NEVER;
 
-	struct times t = times_of(rate);
+	bucket_times_t t = bucket_times(rate);
 	uint64_t after = missing(full_at, t, mono * US_PER_MS) + t.token;
 	return after > t.whole ? after - t.whole : 0;
 }
@@ -52,7 +48,7 @@ bucket_take(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono)
 	if (rate->count == BUCKET_UNLIMITED || rate->count == 0)
 		return full_at;
 
-	struct times t = times_of(rate);
+	bucket_times_t t = bucket_times(rate);
 	uint64_t now = mono * US_PER_MS;
 	return now + missing(full_at, t, now) + t.token;
 }

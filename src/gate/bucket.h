@@ -31,6 +31,16 @@ bucket_wait(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono);
 uint64_t
 bucket_take(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono);
 
+/* What somebody needs who keeps buckets elsewhere, in microseconds. */
+typedef struct {
+	uint64_t token; /* until one token has refilled */
+	uint64_t whole; /* until all have */
+} bucket_times_t;
+
+/* The times of RATE, which is not unlimited. One that lets nothing pass has a
+ * token that is longer than the whole. */
+bucket_times_t bucket_times(const bucket_rate_t *rate);
+
 /* Microseconds as seconds, rounded up: a Retry-After. */
 uint64_t bucket_seconds(uint64_t us);
 

@@ -140,10 +140,10 @@ screen_root(const struct gate *g, struct gate_ticket *t, uint64_t mono)
 
 static void
 say_left(const struct gate *g, struct quota_left *left, const usage_t *u,
-    const struct gate_ticket *t, now_t now, enum status cause)
+    const member_t *member, uint16_t group, now_t now, enum status cause)
 {
-	quota_left(left, u, &g->limits[t->group],
-	    epoch_end(&g->book.rules, t->member.epoch), now, cause);
+	quota_left(left, u, &g->limits[group],
+	    epoch_end(&g->book.rules, member->epoch), now, cause);
 }
 
 /* nullifier within quota: looked at, not counted */
@@ -158,7 +158,7 @@ screen_quota(const struct gate *g, const struct gate_ticket *t,
 		return s;
 	s = quota_look(&u, &g->limits[t->group], now);
 	if (s != ST_OK)
-		say_left(g, left, &u, t, now, s);
+		say_left(g, left, &u, &t->member, t->group, now, s);
 	return s;
 }
 
@@ -250,33 +250,104 @@ say_record(struct ledger_record *out, const member_t *m, const usage_t *u)
 	};
 }
 
+static void
+open_tunnel(struct gate_grant *grant, const member_t *member, uint16_t group,
+    const usage_t *u)
+{
+	grant->tunnel = (struct gate_tunnel){
+	    .member = *member,
+	    .group = group,
+	    .open = true,
+	};
+	say_record(&grant->record, member, u);
+}
+
 enum status
-gate_settle(struct gate *g, struct gate_grant *grant,
-    const struct gate_ticket *t, enum verdict verdict, now_t now)
+gate_count(struct gate *g, struct gate_grant *grant, const member_t *member,
+    uint16_t group, now_t now)
 {
 	usage_t u;
 	enum status s;
 
 	*grant = (struct gate_grant){0};
-	if ((s = gate_approve(g, t, verdict, now)) != ST_OK)
+	if ((s = ledger_look(&u, &g->ledger, member)) != ST_OK)
 		return s;
-	if ((s = ledger_look(&u, &g->ledger, &t->member)) != ST_OK)
-		return s;
-	s = quota_count(&u, &g->limits[t->group], now);
-	say_left(g, &grant->left, &u, t, now, s);
+	s = quota_count(&u, &g->limits[group], now);
+	say_left(g, &grant->left, &u, member, group, now, s);
 	if (s != ST_OK)
 		return s;
-	if ((s = ledger_keep(&g->ledger, &t->member, &u)) != ST_OK) {
+	if ((s = ledger_keep(&g->ledger, member, &u)) != ST_OK) {
 		*grant = (struct gate_grant){0};
 		return s;
 	}
-	grant->tunnel = (struct gate_tunnel){
-	    .member = t->member,
-	    .group = t->group,
-	    .open = true,
-	};
-	say_record(&grant->record, &t->member, &u);
+	open_tunnel(grant, member, group, &u);
 	return ST_OK;
+}
+
+enum status
+gate_settle(struct gate *g, struct gate_grant *grant,
+    const struct gate_ticket *t, enum verdict verdict, now_t now)
+{
+	enum status s = gate_approve(g, t, verdict, now);
+
+	*grant = (struct gate_grant){0};
+	if (s != ST_OK)
+		return s;
+	return gate_count(g, grant, &t->member, t->group, now);
+}
+
+/* --- a ledger elsewhere --- */
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* MINE is what was known here; of bytes some may be known here only. */
+static void
+hear(usage_t *mine, const usage_t *u)
+{
+	mine->requests = u->requests;
+	mine->bytes_up = larger(mine->bytes_up, u->bytes_up);
+	mine->bytes_down = larger(mine->bytes_down, u->bytes_down);
+}
+
+enum status
+gate_adopt(struct gate *g, struct gate_grant *grant, const member_t *member,
+    uint16_t group, const usage_t *u, enum status cause, now_t now)
+{
+	usage_t mine;
+	enum status s;
+
+	*grant = (struct gate_grant){0};
+	if ((s = ledger_look(&mine, &g->ledger, member)) != ST_OK)
+		return cause == ST_OK ? s : cause;
+	hear(&mine, u);
+	if (cause == ST_OK && mine.tunnels == USAGE_TUNNELS_MAX)
+		return ST_QUOTA_TUNNELS;
+	if (cause == ST_OK)
+		mine.tunnels++;
+	s = ledger_keep(&g->ledger, member, &mine);
+	if (cause == ST_OK && s != ST_OK)
+		return s;
+	say_left(g, &grant->left, u, member, group, now, cause);
+	if (cause == ST_OK)
+		open_tunnel(grant, member, group, &mine);
+	return cause;
+}
+
+void
+gate_hear(struct gate *g, const member_t *member, const usage_t *u)
+{
+	usage_t mine;
+
+	/* Somebody who is not there has no tunnel that it matters to. */
+	if (ledger_look(&mine, &g->ledger, member) != ST_OK ||
+	    mine.requests == 0)
+		return;
+	hear(&mine, u);
+	(void)!ledger_keep(&g->ledger, member, &mine);
 }
 
 /* --- tunnels --- */
@@ -333,9 +404,11 @@ gate_tunnel_add(struct gate *g, struct gate_tunnel *tunnel,
 		return is_metered(l) ? ST_EPOCH_PAST : ST_OK;
 	s = quota_add_bytes(&u, l, up, down);
 	put_back(g, &u, tunnel);
-	tunnel->unnoted += up + down;
-	if (tunnel->unnoted >= GATE_NOTE_BYTES || s != ST_OK) {
-		tunnel->unnoted = 0;
+	tunnel->unnoted_up += up;
+	tunnel->unnoted_down += down;
+	if (tunnel->unnoted_up + tunnel->unnoted_down >= GATE_NOTE_BYTES ||
+	    s != ST_OK) {
+		tunnel->unnoted_up = tunnel->unnoted_down = 0;
 		*note = true;
 		say_record(record, &tunnel->member, &u);
 	}
@@ -353,7 +426,7 @@ gate_tunnel_close(
 	if (account(g, &u, tunnel)) {
 		quota_close(&u);
 		put_back(g, &u, tunnel);
-		note = tunnel->unnoted > 0;
+		note = tunnel->unnoted_up + tunnel->unnoted_down > 0;
 		if (note)
 			say_record(record, &tunnel->member, &u);
 	}

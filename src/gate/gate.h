@@ -96,7 +96,8 @@ struct gate_tunnel {
 	member_t member;
 	uint16_t group;
 	bool open;
-	uint64_t unnoted; /* bytes since the journal last heard of this one */
+	uint64_t unnoted_up, unnoted_down; /* bytes since the ledger's record
+					    * last heard of this one */
 };
 
 struct gate_grant {
@@ -149,12 +150,35 @@ enum status gate_screen(struct gate *g, struct gate_ticket *t,
 enum status gate_settle(struct gate *g, struct gate_grant *grant,
     const struct gate_ticket *t, enum verdict verdict, now_t now) WARN_UNUSED;
 
-/* The part of gate_settle before the count: for a ledger that counts
- * elsewhere.
+/* The two parts of gate_settle, for a ledger that counts elsewhere. The first
+ * is what comes before the count.
  * Returns: ST_OK; ST_PROOF_INVALID; ST_EPOCH_PAST, ST_EPOCH_FUTURE;
  *          ST_ROOT_UNKNOWN. */
 enum status gate_approve(struct gate *g, const struct gate_ticket *t,
     enum verdict verdict, now_t now) WARN_UNUSED;
+
+/* The second is the count itself, in G's own ledger.
+ * Out:     *grant, as gate_settle.
+ * Returns: ST_OK; ST_QUOTA_*; ST_EPOCH_PAST; ST_LEDGER_FULL. */
+enum status gate_count(struct gate *g, struct gate_grant *grant,
+    const member_t *member, uint16_t group, now_t now) WARN_UNUSED;
+
+/* Take over what a ledger elsewhere, which several gateways share, says of a
+ * request that gate_approve let through. Here G's own ledger is a copy: of
+ * requests and bytes what was heard last, of tunnels its own.
+ * In:      u, what the member has used at all gateways together, this request
+ *          included if it was counted; full_at is on NOW's clock.
+ *          cause, ST_OK if it was counted, else why it may not pass.
+ * Out:     *grant, as gate_settle.
+ * Returns: CAUSE; or, after ST_OK, why it can not be kept here and the count
+ *          is to be taken back: ST_EPOCH_PAST, ST_LEDGER_FULL,
+ *          ST_QUOTA_TUNNELS. */
+enum status
+gate_adopt(struct gate *g, struct gate_grant *grant, const member_t *member,
+    uint16_t group, const usage_t *u, enum status cause, now_t now) WARN_UNUSED;
+
+/* The same ledger says what MEMBER has used by now. */
+void gate_hear(struct gate *g, const member_t *member, const usage_t *u);
 
 /* Take a grant back whose record could not be made durable. Its tunnel is
  * closed. */

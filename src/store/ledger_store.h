@@ -4,11 +4,12 @@
  * down?", and the answer may take a while: a disk has to sync, another machine
  * to reply. So counting is an asynchronous call with a few implementations
  * behind one table of functions: local_store.h (the gate's own ledger, with a
- * journal or without); a ledger shared by several gateways fits here too.
+ * journal or without) and shared_store.h (one that several gateways share).
  *
  * The rule of the house: a request is served only after `settled` has been
- * told ST_OK. Answers come from ledger_store_dispatch alone, never from inside
- * the call that asked, so the caller's state does not change under its feet.
+ * told ST_OK. Answers come from ledger_store_dispatch, or, with a store that
+ * has no descriptor, from the loop; never from inside the call that asked, so
+ * the caller's state does not change under its feet.
  *
  * Threads: the loop.
  */
@@ -29,7 +30,8 @@ struct ledger_store;
  * STATUS is ST_OK: durable, serve the client; the tunnel in GRANT is open and
  * is to be closed with ledger_store_close, by the callee at once if the
  * session is gone. Any other status: not counted (any more), no tunnel;
- * ST_JOURNAL_FAILED, ST_QUOTA_*, ST_LEDGER_FULL. */
+ * ST_JOURNAL_FAILED, ST_LEDGER_UNREACHABLE, ST_EPOCH_PAST, ST_QUOTA_* (then
+ * GRANT says what is left), ST_LEDGER_FULL. */
 typedef void ledger_settled_fn(void *ctx, handle_t who, enum status status,
     const struct gate_grant *grant);
 
@@ -42,6 +44,13 @@ struct ledger_store_health {
 	uint64_t synced; /* records that a crash of the machine spares */
 	uint64_t syncs, failures, compactions; /* so far */
 	bool compacting;
+	/* Of a ledger that gateways share; zero of another. */
+	bool shared, up; /* up: it is there, and counts */
+	const char *why_down; /* for people; "" when it is up */
+	uint64_t connects; /* times it came up */
+	uint64_t timeouts; /* requests refused because no answer came */
+	uint64_t owed; /* counted here, and not told it yet */
+	uint64_t lost; /* that it will never be told */
 };
 
 struct ledger_store_ops {
@@ -70,7 +79,8 @@ struct ledger_store {
  *          never a tunnel.
  * Returns: ST_OK: an answer will come. Anything else is the answer, and
  *          nothing was counted: as gate_settle, and ST_JOURNAL_FAILED (can not
- *          be written down now), ST_OVERLOADED (too many are waiting). */
+ *          be written down now), ST_LEDGER_UNREACHABLE, ST_OVERLOADED (too
+ *          many are waiting). */
 static inline enum status WARN_UNUSED
 ledger_store_settle(struct ledger_store *s, struct gate_grant *grant,
     const struct gate_ticket *t, enum verdict verdict, handle_t who, now_t now)
@@ -94,7 +104,8 @@ ledger_store_close(struct ledger_store *s, struct gate_tunnel *tunnel)
 	s->ops->close(s, tunnel);
 }
 
-/* The descriptor to watch for reading; when it is readable, dispatch. */
+/* The descriptor to watch for reading; when it is readable, dispatch. -1:
+ * there is none, and nothing to dispatch. */
 static inline int
 ledger_store_fd(const struct ledger_store *s)
 {

@@ -56,6 +56,8 @@ static const struct expected {
 	"destination_unavailable"},
     {ST_LEDGER_FULL, 503, false, "ledger_full", "proxy_internal_error"},
     {ST_JOURNAL_FAILED, 503, false, "journal_failed", "proxy_internal_error"},
+    {ST_LEDGER_UNREACHABLE, 503, false, "ledger_unreachable",
+	"proxy_internal_error"},
     {ST_OVERLOADED, 503, false, "overloaded", "connection_limit_reached"},
     {ST_DRAINING, 503, false, "draining", "connection_limit_reached"},
     {ST_TARGET_LIMIT, 503, false, "target_limit", "connection_limit_reached"},
