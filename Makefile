@@ -74,7 +74,7 @@ FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store redis_link \
 	shared_place shared_script shared_store shared_talk
-UNIT_store := file journal journal_format local_store
+UNIT_store := file journal journal_format local_store shared_store
 FUZZ_store := journal
 
 SRC_net := chunk conn connecting crowd dialer listener loop pipes pool resolver \
@@ -275,7 +275,10 @@ $(patsubst %,$(B)/tests/test_%,$(UNIT_net) $(UNIT_tor)): $(B)/tests/net_util.o
 $(B)/tests/test_resolver: $(B)/tests/dns_server.o
 $(B)/tests/test_tunnel $(B)/tests/test_tunnel_orders: $(B)/tests/tunnel_util.o
 # A whole gate.
-$(B)/tests/test_local_store $(B)/tests/test_screen: $(B)/tests/gate_util.o
+$(patsubst %,$(B)/tests/test_%,local_store screen shared_store): \
+		$(B)/tests/gate_util.o
+# A server to count in.
+$(B)/tests/test_shared_store: $(B)/tests/redis_util.o $(B)/tests/net_util.o
 # A disk that fails.
 $(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 

@@ -309,6 +309,7 @@ static void
 hear(usage_t *mine, const usage_t *u)
 {
 	mine->requests = u->requests;
+	mine->full_at = u->full_at;
 	mine->bytes_up = larger(mine->bytes_up, u->bytes_up);
 	mine->bytes_down = larger(mine->bytes_down, u->bytes_down);
 }

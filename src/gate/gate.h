@@ -165,7 +165,7 @@ enum status gate_count(struct gate *g, struct gate_grant *grant,
 
 /* Take over what a ledger elsewhere, which several gateways share, says of a
  * request that gate_approve let through. Here G's own ledger is a copy: of
- * requests and bytes what was heard last, of tunnels its own.
+ * requests, bytes and rate what was heard last, of tunnels its own.
  * In:      u, what the member has used at all gateways together, this request
  *          included if it was counted; full_at is on NOW's clock.
  *          cause, ST_OK if it was counted, else why it may not pass.
