@@ -73,7 +73,7 @@ UNIT_gate := address gate ledger screen target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store redis_link \
-	shared_place shared_script shared_store shared_talk
+	secret_file shared_place shared_script shared_store shared_talk
 UNIT_store := file journal journal_format local_store shared_store
 FUZZ_store := journal
 
@@ -97,8 +97,8 @@ SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 UNIT_client := client_parts purse socks5
 FUZZ_client := facts socks5
 
-SRC_daemon := admin buffer callers chart checkup checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
-	finding history gateway gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
+SRC_daemon := admin buffer callers chart checkup checkup_ledger checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
+	finding history gateway gateway_ledger gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
 	memory metrics onion_file onion_service option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
@@ -107,7 +107,7 @@ FUZZ_daemon := config torrc
 
 SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
-	daemon_args describe follow_chain follow_list group group_follow https identity identity_load member_file mint mix \
+	daemon_args describe follow_chain follow_list group group_follow https identity identity_load ledger member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_probe setup_text unix_dial \
 	verify

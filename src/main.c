@@ -14,6 +14,7 @@ static const struct cli_command commands[] = {
     {"mix", cmd_mix, "the mixnet: nodes, services and clients"},
     {"setup", cmd_setup, "set up the gateway behind this machine's tor"},
     {"run", cmd_run, "the gateway"},
+    {"ledger", cmd_ledger, "what gateways with one ledger share"},
     {"check", cmd_check, "what would stop the gateway, and the cure"},
     {"ctl", cmd_ctl, "ask and steer a running gateway"},
     {"describe", cmd_describe, NULL},

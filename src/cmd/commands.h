@@ -9,6 +9,7 @@
 int cmd_artifacts(int argc, char **argv);
 int cmd_group(int argc, char **argv);
 int cmd_identity(int argc, char **argv);
+int cmd_ledger(int argc, char **argv);
 int cmd_mix(int argc, char **argv);
 int cmd_client(int argc, char **argv);
 int cmd_check(int argc, char **argv);

@@ -58,6 +58,7 @@ void
 ctl_print_status(const json_t *r)
 {
 	const json_t *journal = json_object_get(r, "journal");
+	const json_t *shared = json_object_get(r, "shared_ledger");
 	const json_t *tor = json_object_get(r, "tor");
 	const char *why = ask_text(r, "not_ready");
 
@@ -89,6 +90,13 @@ ctl_print_status(const json_t *r)
 			: "can not be written",
 		    (long long)ask_number(journal, "records"),
 		    (long long)ask_number(journal, "unsynced"));
+	if (json_is_object(shared))
+		printf("%-11s %s%s, %lld requests owed to it\n", "shared",
+		    json_is_true(json_object_get(shared, "up"))
+			? "up"
+			: "not reached: ",
+		    ask_text(shared, "why_down"),
+		    (long long)ask_number(shared, "owed"));
 	if (json_is_object(tor))
 		printf("%-11s %s %s\n", "tor",
 		    json_is_true(json_object_get(tor, "up")) ? "up"

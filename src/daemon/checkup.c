@@ -507,6 +507,7 @@ check_all(const struct checkup *k, const char *torrc)
 	check_descriptors(k);
 	check_clock(k);
 	check_dns(k);
+	checkup_ledger(k->c, k->f);
 	checkup_families(k->c, k->f);
 	check_tor_control(k, onion);
 	check_torrc_file(k, torrc);

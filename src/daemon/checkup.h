@@ -37,4 +37,7 @@ void checkup_tor_version(
 /* Whether there is a way to the addresses of either family. */
 void checkup_families(const struct config *c, struct findings *f);
 
+/* Whether C's shared ledger can be used, and keeps what it is told. */
+void checkup_ledger(const struct config *c, struct findings *f);
+
 #endif

@@ -24,6 +24,7 @@
 /* The index in the words of `proxy_line`, and so on. */
 enum config_proxy_line { PROXY_LINE_OFF, PROXY_LINE_REQUIRED };
 enum config_sync { SYNC_ALWAYS, SYNC_INTERVAL };
+enum config_unreachable { UNREACHABLE_REFUSE, UNREACHABLE_LOCAL };
 
 /* How many groups one gateway has at most. */
 #define CONFIG_GROUPS_MAX 64
@@ -75,6 +76,12 @@ struct config {
 		char *journal;
 		unsigned sync;
 		uint64_t interval_ms, memory;
+		/* One that several gateways share. */
+		struct text_list shared;
+		char *shared_key_file, *shared_user, *shared_password_file;
+		char *shared_ca_file, *shared_prefix;
+		uint64_t shared_timeout_ms, shared_replicas;
+		unsigned unreachable;
 	} ledger;
 	struct {
 		uint64_t sessions, head_bytes, head_timeout_ms, attempts;

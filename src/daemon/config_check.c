@@ -9,6 +9,7 @@
 #include "gate/audience.h"
 #include "gate/target.h"
 #include "net/listener.h"
+#include "store/shared_store.h"
 
 #define REALM_MAX 64
 #define LISTENERS_MAX 16
@@ -468,6 +469,113 @@ check_mix(const struct check *k)
 		    "requests need a key to be sealed for");
 }
 
+/* Without a journal. */
+static void
+check_volatile(const struct check *k)
+{
+	bool sync = is_set(k, "ledger", "sync");
+
+	if (sync || is_set(k, "ledger", "interval"))
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", sync ? "sync" : "interval"),
+		    "set ledger.journal = FILE",
+		    "there is no journal that could be synced");
+	else if (k->c->ledger.shared.n == 0)
+		findings_add(k->f, FINDING_WARNING,
+		    place_of(k, "ledger", "journal"),
+		    "set ledger.journal = FILE",
+		    "a restart gives every member its quota back");
+}
+
+/* Whether what P says can be read on its way. */
+static bool
+is_in_the_clear(const struct shared_place *p)
+{
+	return !p->tls && p->path[0] == '\0' &&
+	    strcmp(p->host, "localhost") != 0 && strcmp(p->host, "::1") != 0 &&
+	    strncmp(p->host, "127.", 4) != 0;
+}
+
+static void
+check_shared_place(const struct check *k, const struct text_item *item)
+{
+	struct shared_place p;
+	const char *why;
+
+	if (shared_place_parse(&p, &why, item->text) != ST_OK)
+		findings_add(k->f, FINDING_ERROR, item_place(k, item),
+		    "write redis://HOST:PORT, rediss://HOST:PORT or "
+		    "unix:/PATH; user and password have keys of their own",
+		    "\"%s\" is no place of a ledger: %s", item->text, why);
+	else if (is_in_the_clear(&p))
+		findings_add(k->f, FINDING_WARNING, item_place(k, item),
+		    "use rediss:// (TLS), unless the network is yours alone",
+		    "the password and all counts go in the clear");
+}
+
+/* Keys of the shared ledger, whether it is used. */
+static void
+check_shared_idle(const struct check *k)
+{
+	static const char *const keys[] = {"shared_key_file", "shared_user",
+	    "shared_password_file", "shared_prefix", "shared_timeout",
+	    "shared_replicas", "unreachable"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (is_set(k, "ledger", keys[i]))
+			findings_add(k->f, FINDING_ERROR,
+			    place_of(k, "ledger", keys[i]),
+			    "set ledger.shared = URL, or take it out",
+			    "there is no shared ledger that it could be for");
+	}
+}
+
+static void
+check_ledger(const struct check *k)
+{
+	const struct config *c = k->c;
+	const struct text_list *shared = &c->ledger.shared;
+
+	if (c->ledger.journal == NULL)
+		check_volatile(k);
+	if (is_set(k, "ledger", "interval") && c->ledger.sync == SYNC_ALWAYS)
+		findings_add(k->f, FINDING_WARNING,
+		    place_of(k, "ledger", "interval"),
+		    "set ledger.sync = interval",
+		    "the interval has no effect with sync = always");
+	if (shared->n == 0) {
+		check_shared_idle(k);
+		return;
+	}
+	for (size_t i = 0; i < shared->n; i++)
+		check_shared_place(k, &shared->items[i]);
+	if (shared->n > REDIS_LINK_PLACES)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", "shared"), "give fewer",
+		    "%zu places, at most %d", shared->n, REDIS_LINK_PLACES);
+	if (c->ledger.journal != NULL)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", "journal"), "take one of the two out",
+		    "counts are either in a journal or in ledger.shared");
+	if (c->ledger.shared_key_file == NULL)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", "shared"),
+		    "make one with postern ledger key, give it to each "
+		    "gateway, and set ledger.shared_key_file",
+		    "gateways that share a ledger need a key in common");
+	if (!shared_prefix_is_good(c->ledger.shared_prefix))
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", "shared_prefix"),
+		    "use letters, digits, '.', '_' and '-', at most 63",
+		    "\"%s\" can not be a prefix", c->ledger.shared_prefix);
+	if (c->ledger.shared_user != NULL &&
+	    c->ledger.shared_password_file == NULL)
+		findings_add(k->f, FINDING_ERROR,
+		    place_of(k, "ledger", "shared_user"),
+		    "set ledger.shared_password_file",
+		    "a user without a password");
+}
+
 /* Keys that have no effect as things are. */
 static void
 check_idle_keys(const struct check *k)
@@ -498,23 +606,6 @@ check_idle_keys(const struct check *k)
 		findings_add(k->f, FINDING_ERROR,
 		    place_of(k, "tor", "password_file"), "set tor.control",
 		    "a password without a control port");
-	if (c->ledger.journal == NULL &&
-	    (is_set(k, "ledger", "sync") || is_set(k, "ledger", "interval")))
-		findings_add(k->f, FINDING_ERROR,
-		    place_of(k, "ledger",
-			is_set(k, "ledger", "sync") ? "sync" : "interval"),
-		    "set ledger.journal = FILE",
-		    "there is no journal that could be synced");
-	else if (c->ledger.journal == NULL)
-		findings_add(k->f, FINDING_WARNING,
-		    place_of(k, "ledger", "journal"),
-		    "set ledger.journal = FILE",
-		    "a restart gives every member its quota back");
-	if (is_set(k, "ledger", "interval") && c->ledger.sync == SYNC_ALWAYS)
-		findings_add(k->f, FINDING_WARNING,
-		    place_of(k, "ledger", "interval"),
-		    "set ledger.sync = interval",
-		    "the interval has no effect with sync = always");
 }
 
 void
@@ -527,6 +618,7 @@ config_check(const struct config *c, struct findings *f)
 	check_egress(&k);
 	check_side_doors(&k);
 	check_limits(&k);
+	check_ledger(&k);
 	check_mix(&k);
 	check_idle_keys(&k);
 }

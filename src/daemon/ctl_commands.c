@@ -128,6 +128,20 @@ journal_json(const struct gateway *g)
 }
 
 static json_t *
+shared_json(const struct gateway *g)
+{
+	struct ledger_store_health h;
+
+	ledger_store_health(g->store, &h);
+	if (!h.shared)
+		return json_null();
+	return json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "up", h.up,
+	    "why_down", h.up ? "" : h.why_down, "pending", count(h.pending),
+	    "owed", count(h.owed), "connects", count(h.connects), "timeouts",
+	    count(h.timeouts), "lost", count(h.lost));
+}
+
+static json_t *
 tor_json(const struct gateway *g)
 {
 	const struct control_info *info = tor_link_info(g->tor);
@@ -222,6 +236,7 @@ run_status(struct gateway *g, const char *argument, const char **error,
 	json_object_set_new(o, "verify", times_json(&g->metrics.verify));
 	json_object_set_new(o, "connect", times_json(&g->metrics.connect));
 	json_object_set_new(o, "journal", journal_json(g));
+	json_object_set_new(o, "shared_ledger", shared_json(g));
 	json_object_set_new(o, "tor", tor_json(g));
 	json_object_set_new(o, "walls", walls_json(&g->sandbox));
 	json_object_set_new(

@@ -48,3 +48,24 @@ file_read_onion(char name[static ONION_LENGTH + 1], uint8_t key[static 32],
 		memcpy(name, text, len);
 	return st;
 }
+
+#define PASSWORD_FILE_MAX 1024
+
+enum status
+file_password(char **password, size_t *len, const char *path,
+    struct place where, struct findings *f)
+{
+	enum status st;
+
+	*password = NULL;
+	*len = 0;
+	if (path == NULL)
+		return ST_OK;
+	st = file_load(password, len, path, PASSWORD_FILE_MAX, FILE_OWNER);
+	if (st != ST_OK)
+		findings_add(f, FINDING_ERROR, where, file_cure(st, FILE_OWNER),
+		    "%s: %s", path, file_problem(st, FILE_OWNER));
+	else
+		(*password)[strcspn(*password, "\r\n")] = '\0';
+	return st;
+}

@@ -135,6 +135,21 @@ store_ready(struct watch *w, unsigned what)
 	ledger_store_dispatch(g->store);
 }
 
+/* Some have no descriptor, and answer from the loop by themselves. */
+static enum status
+watch_store(struct gateway *g)
+{
+	int fd = ledger_store_fd(g->store);
+	enum status st;
+
+	if (fd < 0)
+		return ST_OK;
+	watch_init(&g->store_watch, g->loop, fd, store_ready);
+	st = watch_start(&g->store_watch, WATCH_READ);
+	g->watching_store = st == ST_OK;
+	return st;
+}
+
 static const struct membership_ops membership_ops = {
     .staged = gateway_staged,
     .changed = gateway_members_changed,
@@ -164,12 +179,8 @@ gateway_new(struct gateway **gateway, struct config *config,
 	if (st == ST_OK)
 		st = membership_new(&g->membership, g->loop, &g->gate.roots,
 		    &membership_ops, g);
-	if (st == ST_OK) {
-		watch_init(&g->store_watch, g->loop, ledger_store_fd(g->store),
-		    store_ready);
-		st = watch_start(&g->store_watch, WATCH_READ);
-		g->watching_store = st == ST_OK;
-	}
+	if (st == ST_OK)
+		st = watch_store(g);
 	if (st == ST_OK)
 		st = set_traps(g);
 	if (st == ST_OK)

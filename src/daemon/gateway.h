@@ -40,6 +40,7 @@
 #include "net/resolver.h"
 #include "net/tunnel.h"
 #include "store/ledger_store.h"
+#include "store/redis_link.h"
 
 #define GATEWAY_LISTENERS_MAX 16
 
@@ -113,6 +114,8 @@ struct gateway {
 	/* As last logged. */
 	uint64_t epoch, compactions_said;
 	enum status journal_said;
+	bool shared_up_said; /* and of a shared ledger */
+	char shared_why_said[REDIS_LINK_WHY_MAX];
 	bool accept_paused_said;
 	struct admin *admin;
 	struct ctl *ctl;

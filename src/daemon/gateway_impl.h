@@ -2,6 +2,7 @@
  *
  * gateway.c         life: start, run, drain, end
  * gateway_make.c    making the parts
+ * gateway_ledger.c  ... of which the gate and its ledger
  * gateway_reload.c  taking a configuration and members over
  * gateway_state.c   what is told: readiness, gauges, the ticking log
  */
@@ -10,10 +11,30 @@
 
 #include "daemon/gateway.h"
 #include "daemon/log.h"
+#include "store/redis_link.h"
 
 /* Make the parts of G, whose configuration is set.
  * Returns: ST_OK; else there is a finding that is an error. */
 enum status gateway_make(struct gateway *g, struct findings *f) WARN_UNUSED;
+
+/* Make the gate and the ledger behind it.
+ * Returns: as gateway_make. */
+enum status
+gateway_make_gate(struct gateway *g, struct findings *f) WARN_UNUSED;
+
+/* Read the key of C's shared ledger.
+ * Returns: ST_OK; else with a finding. */
+enum status gateway_shared_key(uint8_t key[static MEMBER_KEY],
+    const struct config *c, struct findings *f) WARN_UNUSED;
+
+/* The link to C's shared ledger, but for ops and ctx.
+ * Out:     *out, which borrows PLACES, *password and C; *password, to be wiped
+ *          (*password_len bytes) and freed, also on failure; or NULL.
+ * Returns: ST_OK; else with a finding. */
+enum status gateway_shared_link(struct redis_link_config *out,
+    struct shared_place places[static REDIS_LINK_PLACES], char **password,
+    size_t *password_len, const struct config *c,
+    struct findings *f) WARN_UNUSED;
 
 /* Take the key that ITEM ("DEPTH:FILE") of C's gateway.keys names into KEYS.
  * Returns: ST_OK; else with a finding. */

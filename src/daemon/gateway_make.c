@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -19,36 +18,12 @@
 #include "daemon/privilege.h"
 #include "daemon/session.h"
 #include "daemon/tor_link.h"
-#include "store/journal.h"
-#include "store/local_store.h"
 
 #define KEY_FILE_MAX (1 << 20)
 #define CHUNKS_KEPT 256
 #define PIPES_MAX 256
-/* Roots that are accepted at a time: for each group the current one and up to
- * so many that it replaced. */
-#define ROOTS_PER_GROUP 32
 
-/* --- gate --- */
-
-static void *
-take_chunk(void *ctx)
-{
-	void *chunk = mmap(NULL, LEDGER_CHUNK, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	(void)ctx;
-	return chunk == MAP_FAILED ? NULL : chunk;
-}
-
-static void
-give_chunk(void *ctx, void *chunk)
-{
-	(void)ctx;
-	/* Tags of members were in it; the system wipes pages before it gives
-	 * them to anybody. */
-	munmap(chunk, LEDGER_CHUNK);
-}
+/* --- what the gate needs to know --- */
 
 void
 gateway_epoch_rules(struct epoch_rules *out, const struct config *c)
@@ -103,91 +78,6 @@ gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
 		findings_add(f, FINDING_ERROR, where,
 		    "see gateway.onion and gateway.audience",
 		    "there is no audience: %s", status_text(st));
-	return st;
-}
-
-static enum status
-open_journal(struct journal **j, struct gateway *g,
-    const struct epoch_rules *rules, struct findings *f)
-{
-	const struct config *c = g->config;
-	char why[JOURNAL_WHY_MAX];
-	struct journal_options o = {
-	    .path = c->ledger.journal,
-	    .sync = c->ledger.sync == SYNC_ALWAYS ? JOURNAL_SYNC_ALWAYS
-						  : JOURNAL_SYNC_INTERVAL,
-	    .interval = (uint32_t)c->ledger.interval_ms,
-	    .queue = (uint32_t)c->limits.sessions,
-	};
-	enum status st;
-
-	*j = NULL;
-	if (c->ledger.journal == NULL)
-		return ST_OK;
-	journal_identity(o.identity, g->audience.message, rules);
-	st = journal_open(j, &o, why);
-	if (st != ST_OK)
-		findings_add(f, FINDING_ERROR,
-		    config_place(c, NULL, "ledger", "journal"), "", "%s", why);
-	return st;
-}
-
-static void
-log_journal(const struct journal_replayed *r)
-{
-	LOG(EV_JOURNAL_OPENED, log_number(KEY_ENTRIES, r->records));
-	if (r->torn != 0)
-		LOG(EV_JOURNAL_TORN, log_number(KEY_BYTES, r->torn));
-}
-
-static enum status
-make_gate(struct gateway *g, struct findings *f)
-{
-	const struct config *c = g->config;
-	struct gate_config gc = {
-	    .audience = g->audience,
-	    .root_keep = c->gateway.root_lifetime_ms,
-	    .hold = GATE_HOLD_DEFAULT,
-	    .memory = {take_chunk, give_chunk, NULL},
-	    .ledger_chunks = (size_t)(c->ledger.memory / LEDGER_CHUNK),
-	    .roots = ROOTS_PER_GROUP * ROOT_GROUPS_MAX,
-	    .cached = (uint32_t)c->limits.cache,
-	    .checks = (uint32_t)c->limits.queue,
-	    .sessions = (uint32_t)c->limits.sessions,
-	};
-	char why[JOURNAL_WHY_MAX] = "";
-	struct journal_replayed replayed = {0};
-	struct journal *journal;
-	enum status st;
-
-	gateway_epoch_rules(&gc.epoch, c);
-	randombytes_buf(gc.secret, sizeof(gc.secret));
-	randombytes_buf(gc.member_key, sizeof(gc.member_key));
-	if ((st = open_journal(&journal, g, &gc.epoch, f)) != ST_OK)
-		return st;
-	if (journal != NULL) {
-		journal_member_key(gc.member_key, journal);
-		gc.floor = journal_floor(journal);
-	}
-	g->gate_memory = aligned_alloc(64, (gate_memory(&gc) + 63) / 64 * 64);
-	st = g->gate_memory == NULL ? ST_NO_MEMORY
-				    : gate_init(&g->gate, &gc, g->gate_memory);
-	sodium_memzero(&gc, sizeof(gc));
-	if (st != ST_OK) {
-		journal_close(&journal, NULL, NULL);
-		findings_add(f, FINDING_ERROR, (struct place){c->path, 0}, "",
-		    "the gate can not be made: %s", status_text(st));
-		return st;
-	}
-	g->gate_made = true;
-	st = local_store_new(&g->store, &replayed, &g->gate, journal,
-	    (uint32_t)c->limits.sessions, session_settled, g, why);
-	if (st != ST_OK)
-		findings_add(f, FINDING_ERROR,
-		    config_place(c, NULL, "ledger", "journal"), "", "%s",
-		    why[0] != '\0' ? why : status_text(st));
-	else if (c->ledger.journal != NULL)
-		log_journal(&replayed);
 	return st;
 }
 
@@ -415,7 +305,7 @@ gateway_make(struct gateway *g, struct findings *f)
 	if (st == ST_OK)
 		st = make_sessions(g);
 	if (st == ST_OK)
-		st = make_gate(g, f);
+		st = gateway_make_gate(g, f);
 	if (st == ST_OK)
 		st = make_circuits(g);
 	if (st == ST_OK)

@@ -1,5 +1,6 @@
 /* What the gateway tells of itself: readiness, gauges, and what it logs when
  * its state has changed. */
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/gateway_impl.h"
@@ -59,6 +60,8 @@ gateway_is_ready(const struct gateway *g, const char **why)
 		*why = "starting";
 	else if (g->phase != GATEWAY_OPEN)
 		*why = "draining";
+	else if (health.status == ST_LEDGER_UNREACHABLE)
+		*why = "the shared ledger can not be reached";
 	else if (health.status != ST_OK)
 		*why = "the journal can not be written";
 	else if (!key_maker_is_done(g->key_maker_at))
@@ -102,6 +105,13 @@ ledger_gauges(const struct gateway *g, struct gauges *out)
 	out->journal_unsynced = health.records - health.synced;
 	out->journal_syncs = health.syncs;
 	out->journal_failures = health.failures;
+	out->shared = health.shared;
+	out->shared_up = health.up;
+	out->shared_pending = health.pending;
+	out->shared_connects = health.connects;
+	out->shared_timeouts = health.timeouts;
+	out->shared_owed = health.owed;
+	out->shared_lost = health.lost;
 }
 
 static void
@@ -192,12 +202,33 @@ look_at_epoch(struct gateway *g)
 	well_known_stale(g);
 }
 
+/* It came, went, or went for another reason. */
 static void
-look_at_journal(struct gateway *g)
+look_at_shared(struct gateway *g, const struct ledger_store_health *health)
+{
+	const char *why = health->up ? "" : health->why_down;
+
+	if (health->up == g->shared_up_said &&
+	    strcmp(why, g->shared_why_said) == 0)
+		return;
+	if (health->up)
+		log_plain(EV_LEDGER_BACK);
+	else
+		LOG(EV_LEDGER_LOST, log_words(KEY_WHAT, why));
+	g->shared_up_said = health->up;
+	snprintf(g->shared_why_said, sizeof(g->shared_why_said), "%s", why);
+}
+
+static void
+look_at_ledger(struct gateway *g)
 {
 	struct ledger_store_health health;
 
 	ledger_store_health(g->store, &health);
+	if (health.shared) {
+		look_at_shared(g, &health);
+		return;
+	}
 	if (health.compactions != g->compactions_said)
 		LOG(EV_JOURNAL_COMPACTED,
 		    log_number(KEY_ENTRIES, health.records),
@@ -258,7 +289,7 @@ gateway_tick(struct gateway *g)
 	ledger_store_tick(g->store, gateway_now(g));
 	roots_tidy(&g->gate.roots, now);
 	look_at_epoch(g);
-	look_at_journal(g);
+	look_at_ledger(g);
 	look_at_listeners(g);
 	if (now - g->polled_at < POLL_MS)
 		return;

@@ -195,6 +195,23 @@ render_journal(struct buffer *b, const struct gauges *g)
 }
 
 static void
+render_shared(struct buffer *b, const struct gauges *g)
+{
+	gauge(b, "shared_ledger_up", g->shared_up,
+	    "1 while the ledger that gateways share counts.");
+	gauge(b, "shared_ledger_pending_requests", g->shared_pending,
+	    "Requests that wait for it.");
+	gauge(b, "shared_ledger_owed_requests", g->shared_owed,
+	    "Requests counted here while it was away, and not told it yet.");
+	counter(b, "shared_ledger_connects_total", g->shared_connects,
+	    "Times it came up.");
+	counter(b, "shared_ledger_timeouts_total", g->shared_timeouts,
+	    "Requests refused because it did not answer in time.");
+	counter(b, "shared_ledger_lost_total", g->shared_lost,
+	    "Changes that it will never be told.");
+}
+
+static void
 render_groups(struct buffer *b, const struct gauges *g)
 {
 	head(b, "group_members", "gauge", "Members of a group.");
@@ -289,6 +306,8 @@ metrics_render(
 		render_walls(out, g->sandbox);
 	if (g->journal)
 		render_journal(out, g);
+	if (g->shared)
+		render_shared(out, g);
 	if (g->mix)
 		render_mix(out, g);
 	if (g->tor_configured) {

@@ -89,6 +89,9 @@ struct gauges {
 	uint64_t journal_pending, journal_records, journal_bytes;
 	uint64_t journal_unsynced; /* records a crash of the machine loses */
 	uint64_t journal_syncs, journal_failures;
+	bool shared, shared_up; /* a ledger that gateways share */
+	uint64_t shared_pending, shared_connects, shared_timeouts;
+	uint64_t shared_owed, shared_lost;
 	uint64_t roots;
 	uint64_t accept_pauses;
 	bool tor_configured, tor_up;

@@ -16,6 +16,7 @@
 
 static const char *const proxy_line_words[] = {"off", "required", NULL};
 static const char *const sync_words[] = {"always", "interval", NULL};
+static const char *const unreachable_words[] = {"refuse", "local", NULL};
 static const char *const level_words[] = {
     "error", "warning", "notice", "info", "debug", NULL};
 static const char *const format_words[] = {"plain", "json", NULL};
@@ -178,6 +179,37 @@ const struct option_info option_table[] = {
 {"ledger", "memory", OPTION_SIZE, 0, AT(ledger.memory),
     "64M", UINT64_C(4) << 20, UINT64_C(16) << 30, NULL, "SIZE",
     "what the counts of all live epochs may take: 17,000 nullifiers a MiB"},
+{"ledger", "shared", OPTION_LIST, 0, AT(ledger.shared),
+    NULL, 0, 0, NULL, "URL...",
+    "count in a Redis or Valkey server that other gateways share, instead of a "
+    "journal: redis://HOST:PORT/DB, rediss://HOST (TLS), unix:/PATH; of "
+    "several, the one that is the master"},
+{"ledger", "shared_key_file", OPTION_TEXT, 0, AT(ledger.shared_key_file),
+    NULL, 0, 0, NULL, "FILE",
+    "the key that these gateways have in common (postern ledger key)"},
+{"ledger", "shared_user", OPTION_TEXT, 0, AT(ledger.shared_user),
+    NULL, 0, 0, NULL, "NAME",
+    "the user to be at that server"},
+{"ledger", "shared_password_file", OPTION_TEXT, 0,
+    AT(ledger.shared_password_file),
+    NULL, 0, 0, NULL, "FILE",
+    "holds the password for that server"},
+{"ledger", "shared_ca_file", OPTION_TEXT, 0, AT(ledger.shared_ca_file),
+    "/etc/ssl/certs/ca-certificates.crt", 0, 0, NULL, "FILE",
+    "certificates that the server's must come from (rediss://)"},
+{"ledger", "shared_prefix", OPTION_TEXT, 0, AT(ledger.shared_prefix),
+    "postern", 0, 0, NULL, "NAME",
+    "what the names of all keys there begin with"},
+{"ledger", "shared_timeout", OPTION_TIME, 0, AT(ledger.shared_timeout_ms),
+    "2s", 100, MINUTE_MS, NULL, "TIME",
+    "how long that server may take to count a request"},
+{"ledger", "shared_replicas", OPTION_NUMBER, 0, AT(ledger.shared_replicas),
+    "0", 0, 16, NULL, "N",
+    "replicas that must have a count before its request is served"},
+{"ledger", "unreachable", OPTION_WORD, 0, AT(ledger.unreachable),
+    "refuse", 0, 0, unreachable_words, "refuse|local",
+    "when that server can not be reached: refuse requests, or count them here "
+    "and tell it later"},
 
 {"limits", "sessions", OPTION_NUMBER, 0, AT(limits.sessions),
     "4096", 4, 1000000, NULL, "N",

@@ -101,6 +101,26 @@ socket_folder(const char *text, path_fn *fn, void *ctx, uint64_t rights)
 	return each_folder_of(path, rights, fn, ctx, false);
 }
 
+/* What a shared ledger is reached with. */
+static enum status
+each_of_ledger(const struct config *c, path_fn *fn, void *ctx)
+{
+	const char *const paths[] = {c->ledger.shared_key_file,
+	    c->ledger.shared_password_file, c->ledger.shared_ca_file};
+	enum status st = ST_OK;
+
+	for (size_t i = 0; i < 3 && c->ledger.shared.n > 0 && st == ST_OK;
+	     i++) {
+		if (paths[i] != NULL)
+			st = each_folder_of(
+			    paths[i], READ_FOLDER, fn, ctx, true);
+	}
+	for (size_t i = 0; i < c->ledger.shared.n && st == ST_OK; i++)
+		st = socket_folder(
+		    c->ledger.shared.items[i].text, fn, ctx, READ_FOLDER);
+	return st;
+}
+
 static enum status
 each_read(const struct config *c, path_fn *fn, void *ctx)
 {
@@ -119,6 +139,8 @@ each_read(const struct config *c, path_fn *fn, void *ctx)
 	if (st == ST_OK && c->tor.cookie_file != NULL)
 		st = each_folder_of(
 		    c->tor.cookie_file, READ_FOLDER, fn, ctx, true);
+	if (st == ST_OK)
+		st = each_of_ledger(c, fn, ctx);
 	if (st == ST_OK && c->mix.registry != NULL)
 		st =
 		    each_folder_of(c->mix.registry, READ_FOLDER, fn, ctx, true);

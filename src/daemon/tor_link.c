@@ -54,29 +54,6 @@ static const struct control_ops ops = {
     .restarted = restarted,
 };
 
-/* Read the control port's password, if there is one. */
-static enum status
-read_password(
-    char **password, size_t *len, const struct config *c, struct findings *f)
-{
-	const char *path = c->tor.password_file;
-	enum status st;
-
-	*password = NULL;
-	*len = 0;
-	if (path == NULL)
-		return ST_OK;
-	st = file_load(password, len, path, 1024, FILE_OWNER);
-	if (st != ST_OK)
-		findings_add(f, FINDING_ERROR,
-		    config_place(c, NULL, "tor", "password_file"),
-		    file_cure(st, FILE_OWNER), "%s: %s", path,
-		    file_problem(st, FILE_OWNER));
-	else
-		(*password)[strcspn(*password, "\r\n")] = '\0';
-	return st;
-}
-
 enum status
 tor_link_open(struct control **out, struct loop *l, const struct config *c,
     const char *onion, bool serve, const struct control_ops *control_ops,
@@ -87,7 +64,8 @@ tor_link_open(struct control **out, struct loop *l, const struct config *c,
 	char path[108], service[ONION_LENGTH + 1], *password;
 	char add[ONION_KEY_COMMAND_MAX] = "";
 	size_t len;
-	enum status st = read_password(&password, &len, c, f);
+	enum status st = file_password(&password, &len, c->tor.password_file,
+	    config_place(c, NULL, "tor", "password_file"), f);
 
 	*out = NULL;
 	if (st == ST_OK)
