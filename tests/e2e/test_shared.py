@@ -134,8 +134,8 @@ def test_the_server_dies_and_comes_back():
         equal(s.ask(0).code, 200)
         equal(s.redis.counted(), 2)
         check(s[0].metric("postern_shared_ledger_up") == 1)
-        wait_until(lambda: s[0].log().rindex("ledger_back") >
-                   s[0].log().rindex("ledger_lost"), 10, "ledger_back")
+        wait_until(lambda: s[0].log().rfind("ledger_back") >
+                   s[0].log().rfind("ledger_lost"), 10, "ledger_back")
 
 
 def test_it_stalls():
