@@ -1,6 +1,7 @@
 #include "net/tls_client.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -38,8 +39,10 @@ expect_host(SSL *ssl, const char *host)
 	if (ip_parse(&ip, span_str(host)) == ST_OK)
 		return X509_VERIFY_PARAM_set1_ip_asc(
 			   SSL_get0_param(ssl), host) == 1;
+	/* SSL_set_tlsext_host_name, whose cast drops the const; it copies. */
 	return SSL_set1_host(ssl, host) == 1 &&
-	    SSL_set_tlsext_host_name(ssl, host) == 1;
+	    SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME,
+		TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)host) == 1;
 }
 
 SSL *
