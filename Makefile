@@ -102,7 +102,7 @@ SRC_daemon := admin buffer callers chart checkup checkup_ledger checkup_reach ch
 	memory metrics onion_file onion_service option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
-UNIT_daemon := config log membership metrics policy sandbox status_page
+UNIT_daemon := config log membership metrics policy sandbox session status_page
 FUZZ_daemon := config torrc
 
 SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
@@ -272,7 +272,9 @@ $(UNIT_BIN): $(B)/tests/test_%: $(B)/tests/test_%.o $(B)/tests/harness.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
 $(patsubst %,$(B)/tests/test_%,$(UNIT_net) $(UNIT_tor)): $(B)/tests/net_util.o
-$(B)/tests/test_resolver: $(B)/tests/dns_server.o
+$(B)/tests/test_resolver $(B)/tests/test_session: $(B)/tests/dns_server.o
+# A whole gateway.
+$(B)/tests/test_session: $(B)/tests/net_util.o $(B)/tests/world_util.o
 $(B)/tests/test_tunnel $(B)/tests/test_tunnel_orders: $(B)/tests/tunnel_util.o
 # A whole gate.
 $(patsubst %,$(B)/tests/test_%,local_store screen shared_store): \

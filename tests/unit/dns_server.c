@@ -23,6 +23,7 @@ enum { NOERROR = 0, SERVFAIL = 2, NXDOMAIN = 3, REFUSED = 5 };
  *	slow			an answer after 80 ms
  *	spoof			two forged answers before the true one
  *	lies			addresses that are not public
+ *	home			127.0.0.1
  *	other badlength garbage mutant	nonsense of several kinds
  */
 #define HEADER 12
@@ -154,6 +155,8 @@ answer_special(struct message *m, const struct question *q)
 			put_record(m, HEADER, TYPE_A, loopback4, 4);
 		else
 			put_record(m, HEADER, TYPE_AAAA, mapped, 16);
+	} else if (is(q, "home")) {
+		put_record(m, HEADER, TYPE_A, loopback4, 4);
 	} else if (is(q, "badlength")) {
 		put_record(m, HEADER, q->type, loopback4, 3);
 	} else if (is(q, "other")) { /* the answer to another question */
@@ -210,7 +213,7 @@ answer(struct message *m, const struct question *q)
 	bool cut = (is(q, "big") || is(q, "cut")) && !q->tcp;
 	bool half_broken = is(q, "broken6") && q->type == TYPE_AAAA;
 	begin(m, q, half_broken ? SERVFAIL : NOERROR, cut);
-	if (cut || half_broken)
+	if (cut || half_broken || (is(q, "home") && q->type == TYPE_AAAA))
 		return SAY;
 	if (is(q, "cut")) /* over TCP, too: nothing */
 		return SAY_NOTHING;

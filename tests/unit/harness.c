@@ -18,12 +18,23 @@
 
 static uint64_t seed, state;
 
-static PRINTF_LIKE(1, 0) void
-say(const char *fmt, va_list ap)
+static PRINTF_LIKE(1, 0) void say(const char *fmt, va_list ap)
 {
 	vfprintf(stdout, fmt, ap);
 	fputc('\n', stdout);
 	fflush(stdout);
+}
+
+static char note[512];
+
+void
+test_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(note, sizeof(note), fmt, ap);
+	va_end(ap);
 }
 
 void
@@ -31,6 +42,8 @@ test_fail(const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (note[0] != '\0')
+		fprintf(stdout, "    %s\n", note);
 	fprintf(stdout, "    %s:%d: ", file, line);
 	va_start(ap, fmt);
 	say(fmt, ap);

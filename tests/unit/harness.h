@@ -33,10 +33,13 @@ int test_main(int argc, char **argv, const struct test_case *cases, size_t n);
 void test_fail(const char *file, int line, const char *fmt, ...)
     PRINTF_LIKE(3, 4) __attribute__((noreturn));
 
+/* What this case is at: a failure tells it. */
+void test_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
 /* End this case as skipped: what it needs is not on this machine. Where
  * TEST_NOSKIP is set (tests/all does) that is a failure. */
-void test_skip(const char *fmt, ...) PRINTF_LIKE(1, 2)
-    __attribute__((noreturn));
+void
+test_skip(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((noreturn));
 
 /* This run's seed (printed at the start) and a generator that follows from it
  * and the case's name: the same in every run with that seed. */
