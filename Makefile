@@ -103,7 +103,7 @@ SRC_daemon := admin buffer callers chart checkup checkup_ledger checkup_reach ch
 	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log membership metrics policy sandbox session status_page
-FUZZ_daemon := config torrc
+FUZZ_daemon := config session torrc
 
 SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
@@ -287,7 +287,11 @@ $(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB_LIBS)
+
+# Whole sessions, with the world that the unit tests have.
+FUZZ_WORLD := tests/dns_server.o tests/net_util.o tests/world_util.o
+$(B)/tests/replay_session: $(FUZZ_WORLD:%=$(B)/%)
 
 unit: $(B)/postern $(UNIT_BIN) ## unit tests of this configuration
 	@tests/run $(UNIT_BIN)
@@ -397,7 +401,13 @@ $(FUZZ:%=fuzz-keep-%): fuzz-keep-%: build/fuzz/%
 	build/fuzz/$* -merge=1 -use_counters=0 tests/fuzz/corpus/$* build/fuzz/found/$*
 $(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz_%.o $(FUZZ_LIB)
 	$(call say,FUZZ,$@)
-	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIB_LIBS)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) \
+		$(filter %.a,$^) $(LIB_LIBS)
+build/fuzz/session: $(FUZZ_WORLD:%=build/fuzz/%)
+build/fuzz/tests/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
 build/fuzz/tests/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

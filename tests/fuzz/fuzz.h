@@ -10,6 +10,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Defined, and true, by a harness whose first input takes long: replay.c then
+ * gives it all inputs in one process. */
+extern const bool fuzz_sets_up;
+
 /* A finding: say which and crash, so that the fuzzer keeps the input. */
 #define FUZZ_CHECK(COND)                                                       \
 	do {                                                                   \

