@@ -17,15 +17,22 @@ stream_is_open(const struct stream *s)
 	return s->fd >= 0;
 }
 
+static void
+take_in_line(int fd)
+{
+	int on = 1;
+
+	/* Fails on a socket that does not know it: it has no urgent data. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
+}
+
 void
 stream_prepare(int fd)
 {
 	int on = 1;
 
-	/* Either may fail on a socket that does not know it: then there is
-	 * nothing to switch. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
+	take_in_line(fd);
 }
 
 static void
@@ -57,6 +64,8 @@ stream_open(struct stream *s, struct loop *l, int fd,
 		return ST_SYS;
 	}
 	s->tcp = domain != AF_UNIX;
+	if (!s->tcp)
+		take_in_line(fd);
 	return ST_OK;
 }
 

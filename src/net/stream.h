@@ -30,8 +30,8 @@ struct stream {
 void stream_init(struct stream *s);
 
 /* Prepare a socket: no Nagle, urgent data in line (it is ordinary data then).
- * What a listening socket has, the accepted ones inherit, so that this costs
- * nothing per connection. Harmless on AF_UNIX. */
+ * What a listening TCP socket has, the accepted ones inherit, so that this
+ * costs nothing per connection. AF_UNIX ones do not: stream_open sees to it. */
 void stream_prepare(int fd);
 
 /* Take over FD, a connected non-blocking socket, and register it: READY is

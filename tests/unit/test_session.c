@@ -563,6 +563,57 @@ test_each_deed(void)
 	end();
 }
 
+/* A client who resets is noticed, wherever the session waits: also behind its
+ * half-close, and when more of it has come than is read. */
+static void
+test_gone_at_once(void)
+{
+	static const enum deed before[] = {NOTHING, FIN, SAY, ASK};
+	static const uint8_t much[20000];
+	unsigned fds = begin();
+	struct play p;
+
+	for (enum stage stage = 0; stage < STAGES; stage++) {
+		for (unsigned i = 0; i < 8; i++) {
+			test_note("%s, %s, reset", stages[stage].name,
+			    deed_names[before[i % 4]]);
+			open_play(&p, stage, 0);
+			if (i >= 4)
+				(void)!send(
+				    p.client, much, sizeof(much), MSG_NOSIGNAL);
+			happen(&p, before[i % 4]);
+			world_turn(&world);
+			happen(&p, RESET);
+			world_settle(&world);
+			CHECK(world_session(&world) == NULL);
+			(void)end_play(&p, fds);
+		}
+	}
+	end();
+}
+
+/* A tunnel whose 200 was long in leaving lasts as long as any other. */
+static void
+test_late_grant(void)
+{
+	unsigned fds = begin();
+	struct play p;
+	bool ended;
+
+	open_play(&p, AT_GRANT, WORLD_UNIX);
+	world_wait(&world, 1000);
+	CHECK_INT(world_session(&world)->state, SESSION_GRANT);
+	(void)world_drain(p.client, &ended);
+	world_settle(&world);
+	CHECK_INT(world_session(&world)->state, SESSION_TUNNEL);
+	happen(&p, SILENCE);
+	world_settle(&world);
+	CHECK(world_drain(p.client, &ended) > 0 && !ended);
+	CHECK_INT(world_session(&world)->state, SESSION_TUNNEL);
+	CHECK_STATUS(end_play(&p, fds), ST_CLOSED);
+	end();
+}
+
 /* N deeds, with a turn of the loop between where the low bit of TURNS is. */
 static void
 play(enum stage stage, unsigned how, const enum deed *deeds, unsigned n,
@@ -621,4 +672,6 @@ test_scripts(void)
 
 TESTS({"each deed in each state", test_each_deed},
     {"each pair of deeds in each state", test_each_pair},
-    {"long scripts in each state", test_scripts})
+    {"long scripts in each state", test_scripts},
+    {"a reset is noticed at once", test_gone_at_once},
+    {"a grant that was late", test_late_grant})

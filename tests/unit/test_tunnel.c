@@ -542,14 +542,14 @@ test_no_pipe_left(void)
 /* Urgent data is ordinary data: none is lost, nothing stops, nothing spins,
  * whether it is looked at or spliced. */
 static void
-check_urgent(uint32_t pipes)
+check_urgent(enum kind kind, uint32_t pipes)
 {
 	struct fixture f;
 	struct route r;
 	struct flow a;
 
 	setup(&f, pipes);
-	open_route(&r, &f, TCP, &no_limits, NULL);
+	open_route(&r, &f, kind, &no_limits, NULL);
 	a = (struct flow){.from = r.app[0],
 	    .to = r.app[1],
 	    .total = 6000000,
@@ -576,8 +576,10 @@ check_urgent(uint32_t pipes)
 static void
 test_urgent(void)
 {
-	check_urgent(0);
-	check_urgent(2);
+	check_urgent(TCP, 0);
+	check_urgent(TCP, 2);
+	check_urgent(UNIX, 0);
+	check_urgent(UNIX, 2);
 }
 
 /* Someone who pushes without end leaves the others their turns. */

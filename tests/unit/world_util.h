@@ -57,6 +57,7 @@ struct world {
 	unsigned stuffed;
 	int guest[WORLD_GUESTS]; /* accepted at ECHO; -1: none */
 	uint64_t guests; /* so far */
+	unsigned questions; /* that world_empty has seen the end of */
 };
 
 /* Make it; nobody is connected. */
