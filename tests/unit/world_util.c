@@ -1,5 +1,6 @@
 #include "world_util.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,8 +28,18 @@ static _Atomic int64_t ahead_ms;
 int
 clock_gettime(clockid_t id, struct timespec *t)
 {
-	int result = (int)syscall(SYS_clock_gettime, id, t);
+	static int (*_Atomic known)(clockid_t, struct timespec *);
+	int (*next)(clockid_t, struct timespec *) = atomic_load(&known);
+	int result;
 
+	if (next == NULL) {
+		/* POSIX's one exception to C's rule against this. */
+		void *f = dlsym(RTLD_NEXT, "clock_gettime");
+		CHECK(f != NULL);
+		memcpy(&next, &f, sizeof(next));
+		atomic_store(&known, next);
+	}
+	result = next(id, t);
 	if (result == 0 && id == CLOCK_MONOTONIC) {
 		int64_t ms = atomic_load(&ahead_ms);
 		t->tv_sec += ms / 1000;
@@ -297,7 +307,7 @@ world_settle(struct world *w)
 
 	/* Bytes over loopback are there when send returns; what is left is
 	 * events that cause events. */
-	for (unsigned i = 0; quiet < 6 && i < 10000; i++) {
+	for (unsigned i = 0; quiet < 4 && i < 10000; i++) {
 		quiet = is_busy(w->gateway) ? 0 : quiet + 1;
 		if (quiet == 0)
 			CHECK_STATUS(loop_turn(w->gateway->loop, 1), ST_OK);
@@ -356,6 +366,23 @@ world_fds(const struct world *w)
 
 /* --- clients --- */
 
+/* From another address of loopback each time: ports of one address run out,
+ * as each is kept for a minute. */
+static void
+bind_somewhere(int fd)
+{
+	static unsigned n;
+	endpoint_t from = {{4, {127, 0, 1, 1}}, 0};
+	union sockaddr_any a;
+	socklen_t len;
+
+	from.ip.bytes[2] = (uint8_t)(1 + n / 250 % 250);
+	from.ip.bytes[3] = (uint8_t)(1 + n % 250);
+	n++;
+	len = sockaddr_of_ip(&a, &from);
+	CHECK_INT(bind(fd, &a.sa, len), 0);
+}
+
 static int
 connect_tcp(uint16_t port)
 {
@@ -365,6 +392,7 @@ connect_tcp(uint16_t port)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	CHECK(fd >= 0);
+	bind_somewhere(fd);
 	CHECK_INT(connect(fd, &a.sa, len), 0);
 	CHECK_INT(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	return fd;
