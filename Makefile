@@ -5,7 +5,7 @@
 #   make VERIFY=1                              with the checks of base/verify.h
 #   make CTIME=1                               for valgrind: see base/ctime.h
 #   make COUNT=1                               for callgrind: see bench/compare
-#   make COVER=1                               counted by gcov, line by line
+#   make COVER=1                               counted by gcov: see make coverage
 #   make CC=clang V=1                          another compiler; show commands
 #
 # Each combination has its own folder in build/, so that they never mix.
@@ -188,7 +188,8 @@ endif
 ifeq ($(COVER),1)
 # Fortify and a higher -O move lines about.
 HARDEN := -fPIE
-OPT := -O1 -g -fno-inline --coverage
+# Counts of several threads may get lost, but none that is the first.
+OPT := -O1 -g -fno-inline --coverage -fprofile-update=single
 HARDEN_LD += --coverage
 WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN)) \
 	-Wno-maybe-uninitialized
@@ -200,7 +201,8 @@ CONFIG := $(if $(CLANG),clang,gcc)$(subst $(space),,$(SANS:%=-%))$(if \
 B := build/$(CONFIG)
 CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) \
 	-Isrc -Iinclude -DVERIFY_BUILD=$(VERIFY) -MMD -MP $(LIB_CFLAGS) \
-	-DSANDBOX_BUILD=$(if $(filter none,$(SAN)),1,0) \
+	-DSANDBOX_BUILD=$(if $(SANS),0,1) \
+	$(if $(filter 1,$(COVER)),-DCOVER_FOLDER='"$(CURDIR)/$(B)"') \
 	$(if $(filter 1,$(CTIME)),-DCTIME_BUILD) \
 	$(if $(filter 1,$(COUNT)),-DCOUNT_BUILD)
 LDFLAGS := $(HARDEN_LD) $(SANFLAGS)
@@ -371,6 +373,22 @@ dist: ## a source archive of the last commit, the same bytes each time
 	@mkdir -p build
 	@git archive --format=tar --prefix=postern/ HEAD | gzip -n \
 		>build/postern.tar.gz
+
+# What the whole suite reaches: units, corpus, and what crosses processes, each
+# of which writes its counts as it ends. make coverage-missed FILE=net/loop
+# lists the lines and branches of one file that were not reached.
+coverage: deps-test ## lines and branches that the suite reaches, by file and in all
+	@$(MAKE) --no-print-directory -s programs COVER=1
+	@tests/js/install
+	@find build/gcc-cover -name '*.gcda' -delete
+	@export POSTERN_BIN=$(CURDIR)/build/gcc-cover/postern; \
+	export OFFICIAL_KEYS=$(CURDIR)/build/npm/node_modules/@zk-kit/semaphore-artifacts; \
+	tests/run tests/e2e/test_*.py tests/js/test_* \
+		$$($(MAKE) --no-print-directory -s list-programs COVER=1) \
+		tests/lint/completion tests/lint/manual && \
+	tests/lint/coverage build/gcc-cover
+coverage-missed:
+	@tests/lint/coverage build/gcc-cover --missed $(FILE)
 
 # What each corpus alone reaches of the readers: lines and branches by gcov.
 fuzz-coverage: ## lines and branches of each reader that its corpus reaches
@@ -629,7 +647,7 @@ help: ## this list
 
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check \
 	check-all check-asan check-deb check-faults check-tsan check-ubsan \
-	check-verify clean deb demo deps deps-deb deps-deb-test deps-demo deps-test \
+	check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-coverage fuzz-coverage-programs fuzz-replay help \
 	install install-lib layers lint list-programs list-threaded load-ledger \
 	mix-demo pages programs run shared sizes symbols test threaded uninstall \

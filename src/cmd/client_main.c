@@ -339,7 +339,7 @@ run(struct running *r)
 		unlink(r->state->env);
 	client_free(&r->client);
 	for (size_t i = 0; i < sizeof(r->traps) / sizeof(r->traps[0]); i++)
-		trap_stop(&r->traps[i]);
+		trap_end(&r->traps[i]);
 	loop_free(&r->loop);
 	mint_close(r->mint);
 	sodium_memzero(token, sizeof(token));

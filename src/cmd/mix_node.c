@@ -493,9 +493,9 @@ run(struct runner *r)
 	printf("%s\n", text);
 	fflush(stdout);
 	enum status st = loop_run(r->loop);
-	trap_stop(&r->term);
-	trap_stop(&r->interrupt);
-	trap_stop(&r->hangup);
+	trap_end(&r->term);
+	trap_end(&r->interrupt);
+	trap_end(&r->hangup);
 	deadline_stop(r->loop, &r->check);
 	deadline_stop(r->loop, &r->drain);
 	log_plain(EV_MIX_STOPPED);

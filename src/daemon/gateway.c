@@ -354,9 +354,9 @@ close_all(struct gateway *g)
 	deadline_stop(g->loop, &g->tick);
 	deadline_stop(g->loop, &g->drain_end);
 	if (g->traps) {
-		trap_stop(&g->on_term);
-		trap_stop(&g->on_int);
-		trap_stop(&g->on_hup);
+		trap_end(&g->on_term);
+		trap_end(&g->on_int);
+		trap_end(&g->on_hup);
 	}
 	close_listeners(g);
 	ctl_free(&g->ctl);

@@ -23,8 +23,9 @@
  * read, the journal's is written, and the folders of unix sockets may have a
  * socket made and removed. What a reload names outside of them needs a restart.
  *
- * Builds with a sanitizer or with coverage have only the first two walls: their
- * run-time libraries do what the others forbid.
+ * Builds with a sanitizer have only the first two walls: their run-time
+ * libraries do what the others forbid. A build that counts lines (COVER=1) has
+ * them all, and may write into its own folder.
  *
  * Sources: seccomp(2), landlock(7), prctl(2), and Linux's
  * Documentation/userspace-api/landlock.rst.

@@ -164,6 +164,9 @@ static const int fcntl_commands[] = {
     F_SETFD,
     F_SETFL,
     F_SETPIPE_SZ,
+#ifdef COVER_FOLDER
+    F_SETLKW,
+#endif
 };
 
 static const unsigned long ioctl_requests[] = {FIONBIO, FIONREAD, TCGETS};

@@ -1,5 +1,6 @@
 #include "net/loop.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -329,4 +330,15 @@ void
 trap_stop(struct trap *t)
 {
 	evsignal_del(&t->event);
+}
+
+void
+trap_end(struct trap *t)
+{
+	sigset_t own;
+
+	sigemptyset(&own);
+	sigaddset(&own, event_get_signal(&t->event));
+	pthread_sigmask(SIG_BLOCK, &own, NULL);
+	trap_stop(t);
 }

@@ -154,4 +154,8 @@ enum status trap_start(struct trap *t, struct loop *l, int signo,
 
 void trap_stop(struct trap *t);
 
+/* Stop T for good: its signal stays blocked, so that one more of it does not
+ * cut short what this process still has to write before it ends. */
+void trap_end(struct trap *t);
+
 #endif

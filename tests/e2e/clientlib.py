@@ -118,8 +118,12 @@ class PosternClient:
         return self.start()
 
     def __exit__(self, kind, *_):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        try:
+            if kind is None:
+                self.stop()
+        finally:
+            if self.process and self.process.poll() is None:
+                self.process.kill()
+                self.process.wait()
         if kind not in (None, SystemExit):
             print(f"--- the client's log\n{self.log()[-3000:]}")

@@ -524,6 +524,20 @@ class Gateway:
             self.process.wait()
             raise AssertionError("the gateway did not end") from None
 
+    def end(self, seconds=20):
+        """End it now, as the second SIGTERM does: by its own hand, so that a
+        sanitizer tells what it leaked and gcov keeps what it counted."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                equal(self.process.wait(0.1), 0, "the gateway's exit status")
+                return
+        self.kill()
+        raise AssertionError("the gateway did not end")
+
     def kill(self):
         if self.process and self.process.poll() is None:
             self.process.kill()
@@ -533,9 +547,16 @@ class Gateway:
         return self.start()
 
     def __exit__(self, kind, *_):
-        self.kill()
-        if kind not in (None, SystemExit):
-            print(f"--- the gateway's log\n{self.log()[-4000:]}")
+        try:
+            if kind is None:
+                self.end()
+        except AssertionError:
+            kind = AssertionError
+            raise
+        finally:
+            self.kill()
+            if kind not in (None, SystemExit):
+                print(f"--- the gateway's log\n{self.log()[-4000:]}")
 
     def client(self, timeout=15):
         return Client(self.port, timeout)

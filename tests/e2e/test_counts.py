@@ -281,6 +281,16 @@ def test_sync_interval():
             equal(left(g, target, "member 0"), 15)
 
 
+def test_impatience_does_not_cut_its_end_short():
+    """However many SIGTERM come, it closes what it has open and says so."""
+    with world() as (where, _, config):
+        for _ in range(3):
+            with Gateway(where, config) as g:
+                while g.process.poll() is None:
+                    g.process.terminate()
+                equal(g.process.returncode, 0, "exit status")
+
+
 def test_without_a_journal_a_restart_forgets():
     with world(requests=3) as (where, target, config):
         del config["ledger"]
