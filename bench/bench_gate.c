@@ -149,7 +149,8 @@ run_digest(void *ctx)
 {
 	struct screening *s = ctx;
 
-	proof_digest(&s->digest, s->gate->digest_key, &s->ticket.proof);
+	proof_digest(&s->digest, s->gate->digest_key, &s->ticket.member,
+	    &s->ticket.proof);
 	return memcmp(&s->digest, &s->ticket.digest, sizeof(s->digest)) == 0;
 }
 

@@ -48,21 +48,21 @@ base64_char(unsigned v, enum base64_alphabet alphabet)
 	return v == 62 ? '+' : '/';
 }
 
-static int
-base64_value(uint8_t c, enum base64_alphabet alphabet)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == (alphabet == BASE64_URL ? '-' : '+'))
-		return 62;
-	if (c == (alphabet == BASE64_URL ? '_' : '/'))
-		return 63;
-	return -1;
-}
+/* What a character means: its six bits, and which alphabets have it. */
+#define STANDARD 0x40
+#define URL 0x80
+#define ANY (STANDARD | URL)
+
+#define TWO(c, v) [c] = ANY | (v), [(c) + 1] = ANY | ((v) + 1)
+#define TEN(c, v)                                                \
+	TWO(c, v), TWO((c) + 2, (v) + 2), TWO((c) + 4, (v) + 4), \
+	    TWO((c) + 6, (v) + 6), TWO((c) + 8, (v) + 8)
+
+static const uint8_t base64_values[256] = {TEN('A', 0), TEN('K', 10),
+    TWO('U', 20), TWO('W', 22), TWO('Y', 24), TEN('a', 26), TEN('k', 36),
+    TWO('u', 46), TWO('w', 48), TWO('y', 50),
+    TEN('0', 52), ['+'] = STANDARD | 62, ['/'] = STANDARD | 63,
+    ['-'] = URL | 62, ['_'] = URL | 63};
 
 size_t
 base64_length(size_t len, enum base64_alphabet alphabet)
@@ -109,34 +109,51 @@ base64_unpad(span_t *in)
 	return true;
 }
 
+/* The bits of N characters, 2 to 4, as if zeros followed. What all of them
+ * have in common stays in *ALPHABETS. */
+static inline uint32_t
+base64_group(const uint8_t *in, size_t n, uint32_t *alphabets)
+{
+	uint32_t a = base64_values[in[0]], b = base64_values[in[1]];
+	uint32_t c = n > 2 ? base64_values[in[2]] : ANY;
+	uint32_t d = n > 3 ? base64_values[in[3]] : ANY;
+
+	*alphabets &= a & b & c & d;
+	return (a & 63) << 18 | (b & 63) << 12 | (c & 63) << 6 | (d & 63);
+}
+
 enum status
 base64_decode(uint8_t *out, size_t cap, size_t *len, span_t in,
     enum base64_alphabet alphabet)
 {
-	uint32_t acc = 0;
-	unsigned bits = 0;
-	size_t o = 0;
+	uint32_t alphabets = ANY, group;
+	size_t i = 0, o = 0;
 
 	*len = 0;
 	if (alphabet == BASE64_STANDARD && !base64_unpad(&in))
 		return ST_BAD_LENGTH;
-	if (in.len % 4 == 1)
+	size_t tail = in.len % 4;
+	if (tail == 1)
 		return ST_BAD_LENGTH;
-	if (in.len / 4 * 3 + in.len % 4 * 3 / 4 > cap)
+	if (in.len / 4 * 3 + tail * 3 / 4 > cap)
 		return ST_NO_SPACE;
-	for (size_t i = 0; i < in.len; i++) {
-		int v = base64_value(in.ptr[i], alphabet);
-		if (v < 0)
-			return ST_BAD_ENCODING;
-		acc = acc << 6 | (uint32_t)v;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			out[o++] = (uint8_t)(acc >> bits);
-			acc &= (1u << bits) - 1;
-		}
+	for (; i < in.len - tail; i += 4) {
+		group = base64_group(in.ptr + i, 4, &alphabets);
+		out[o++] = (uint8_t)(group >> 16);
+		out[o++] = (uint8_t)(group >> 8);
+		out[o++] = (uint8_t)group;
 	}
-	if (acc != 0)
+	if (tail != 0) {
+		group = base64_group(in.ptr + i, tail, &alphabets);
+		out[o++] = (uint8_t)(group >> 16);
+		if (tail == 3)
+			out[o++] = (uint8_t)(group >> 8);
+		group &= tail == 3 ? 0xff : 0xffff; /* the spare bits */
+	} else {
+		group = 0;
+	}
+	if ((alphabets & (alphabet == BASE64_URL ? URL : STANDARD)) == 0 ||
+	    group != 0)
 		return ST_BAD_ENCODING;
 	*len = o;
 	return ST_OK;

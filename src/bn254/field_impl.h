@@ -22,6 +22,15 @@ F(from_mont_limbs_strict)(F_T *r, const uint64_t in[static 4])
 }
 
 enum status
+F(check_bytes)(const uint8_t in[static 32])
+{
+	uint64_t t[4];
+
+	limbs_from_bytes(t, in);
+	return limbs_sub(t, t, MODULUS.m) ? ST_OK : ST_NOT_CANONICAL;
+}
+
+enum status
 F(from_bytes_strict)(F_T *r, const uint8_t in[static 32])
 {
 	uint64_t t[4];

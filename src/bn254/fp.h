@@ -34,6 +34,11 @@ extern const fp_t fp_zero, fp_one;
 enum status
 fp_from_bytes_strict(fp_t *r, const uint8_t in[static 32]) WARN_UNUSED NONNULL;
 
+/* Whether fp_from_bytes_strict reads IN, without reading it: what a form is
+ * checked with.
+ * Returns: ST_OK; ST_NOT_CANONICAL. Time: constant but for the status. */
+enum status fp_check_bytes(const uint8_t in[static 32]) WARN_UNUSED NONNULL;
+
 /* Read limbs that are in Montgomery form already, as proving keys are.
  * Returns: ST_OK; ST_NOT_CANONICAL if they are p or more (*r is then 0). */
 enum status fp_from_mont_limbs_strict(

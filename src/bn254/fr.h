@@ -31,6 +31,11 @@ fr_from_bytes_strict(fr_t *r, const uint8_t in[static 32]) WARN_UNUSED NONNULL;
  * have one spelling. */
 void fr_from_bytes_mod(fr_t *r, const uint8_t in[static 32]) NONNULL;
 
+/* Whether fr_from_bytes_strict reads IN, without reading it: what a form is
+ * checked with.
+ * Returns: ST_OK; ST_NOT_CANONICAL. Time: constant but for the status. */
+enum status fr_check_bytes(const uint8_t in[static 32]) WARN_UNUSED NONNULL;
+
 /* Read limbs that are in Montgomery form already, as proving keys are.
  * Returns: ST_OK; ST_NOT_CANONICAL if they are r or more (*r is then 0). */
 enum status fr_from_mont_limbs_strict(

@@ -182,7 +182,7 @@ screen(struct gate *g, struct gate_ticket *t, struct semaphore_fault *fault,
 	    t->proof.nullifier);
 	if ((s = screen_quota(g, t, left, now)) != ST_OK)
 		return s;
-	proof_digest(&t->digest, g->digest_key, &t->proof);
+	proof_digest(&t->digest, g->digest_key, &t->member, &t->proof);
 	t->verdict = proof_cache_has(&g->cache, &t->member, &t->digest, t->root)
 	    ? VERDICT_ACCEPT
 	    : VERDICT_NONE;

@@ -3,14 +3,23 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/wipe.h"
 
 /* Bytes of the points in either form; the rest is zero. */
 #define AFFINE 256
 #define COMPRESSED 128
 
-/* Four signals; then the points. */
-#define DIGEST_INPUT (4 * 32)
+/* Where the parts of the digest's input begin; the points end it. */
+enum {
+	AT_MEMBER = PROOF_DIGEST_KEY,
+	AT_FORM = AT_MEMBER + MEMBER_TAG,
+	AT_DEPTH = AT_FORM + 1,
+	AT_ROOT = AT_DEPTH + 1,
+	AT_MESSAGE = AT_ROOT + 32,
+	AT_POINTS = AT_MESSAGE + 32,
+};
+
+_Static_assert(AT_POINTS + COMPRESSED <= 2 * 128, "two blocks of BLAKE2b");
 
 struct cached {
 	uint8_t tag[MEMBER_TAG]; /* the key; includes epoch and slot */
@@ -27,24 +36,25 @@ _Static_assert(
 
 void
 proof_digest(proof_digest_t *out, const uint8_t key[static PROOF_DIGEST_KEY],
-    const struct semaphore_proof *p)
+    const member_t *m, const struct semaphore_proof *p)
 {
-	uint8_t in[DIGEST_INPUT + AFFINE];
-	uint8_t salt[crypto_generichash_blake2b_SALTBYTES] = {
-	    (uint8_t)p->form, (uint8_t)p->depth};
+	uint8_t in[AT_POINTS + AFFINE];
 	size_t points = p->form == SEMAPHORE_COMPRESSED ? COMPRESSED : AFFINE;
 
 	/* The form says how long the rest is, so the bytes can be read in one
-	 * way. In BLAKE2's salt, form and depth leave a compressed proof two
-	 * blocks of input and not three. */
-	memcpy(in, p->root, 32);
-	memcpy(in + 32, p->nullifier, 32);
-	memcpy(in + 64, p->message, 32);
-	memcpy(in + 96, p->scope, 32);
-	memcpy(in + DIGEST_INPUT, p->points, points);
+	 * way. The member's tag stands for nullifier, epoch and slot: 16 bytes
+	 * instead of 64, and all of a compressed proof is two blocks. */
+	memcpy(in, key, PROOF_DIGEST_KEY);
+	memcpy(in + AT_MEMBER, m->tag, MEMBER_TAG);
+	in[AT_FORM] = (uint8_t)p->form;
+	in[AT_DEPTH] = (uint8_t)p->depth;
+	memcpy(in + AT_ROOT, p->root, 32);
+	memcpy(in + AT_MESSAGE, p->message, 32);
+	memcpy(in + AT_POINTS, p->points, points);
 	/* Fails only for lengths out of range. */
-	(void)crypto_generichash_blake2b_salt_personal(out->bytes, PROOF_DIGEST,
-	    in, DIGEST_INPUT + points, key, PROOF_DIGEST_KEY, salt, NULL);
+	(void)crypto_generichash(
+	    out->bytes, PROOF_DIGEST, in, AT_POINTS + points, NULL, 0);
+	wipe(in, PROOF_DIGEST_KEY);
 }
 
 size_t

@@ -1,9 +1,13 @@
 /* gate/proof_cache.h: proofs that have been verified before.
  *
  * A member mints one proof an epoch and shows it with each request; the
- * pairing is paid once. A proof is known by its digest: BLAKE2b-256, keyed
- * with a secret of this process, over its canonical bytes with message and
- * scope, so that nobody can search for a collision off line.
+ * pairing is paid once. A proof is known by its digest: BLAKE2b-256 over a
+ * secret of this process and the proof's canonical bytes, so that nobody can
+ * search for a collision off line. The secret comes first, without the block
+ * of its own that RFC 7693 gives a key: BLAKE2 marks its last block, so that no
+ * digest can be extended, and a prefix is key enough (Luykx, Mennink and Neves,
+ * "Security Analysis of BLAKE2's Modes of Operation", ToSC 2016). For nullifier
+ * and scope the digest has the member's tag, by which counts are kept.
  *
  * Anybody can re-randomise a proof into any number of others that hold as
  * well, so the cache is kept by member: each has PROOF_CACHE_WAYS places, and
@@ -36,10 +40,11 @@ typedef struct {
 	uint8_t bytes[PROOF_DIGEST];
 } proof_digest_t;
 
-/* Digest P, all of whose members must be set (message and scope too). */
+/* Digest P, a proof of M; all of P's members must be set, and M named with P's
+ * nullifier and the epoch and slot of P's scope. */
 void
 proof_digest(proof_digest_t *out, const uint8_t key[static PROOF_DIGEST_KEY],
-    const struct semaphore_proof *p);
+    const member_t *m, const struct semaphore_proof *p);
 
 struct proof_cache {
 	struct lru members;

@@ -100,11 +100,10 @@ static enum status
 read_scalar(uint8_t out[static 32], const json_t *value,
     enum semaphore_field field, struct semaphore_fault *f)
 {
-	fr_t below;
 	enum status st = read_decimal(out, value, field, -1, f);
 
 	if (st == ST_OK)
-		st = fr_from_bytes_strict(&below, out);
+		st = fr_check_bytes(out);
 	return fault_at(f, st, field);
 }
 
@@ -131,11 +130,10 @@ read_points(
 		return fault_set(f, ST_BAD_LENGTH, SEMAPHORE_POINTS, -1,
 		    (int64_t)json_array_size(value));
 	for (int i = 0; i < POINTS; i++) {
-		fp_t below;
 		enum status st = read_decimal(out + 32 * i,
 		    json_array_get(value, (size_t)i), SEMAPHORE_POINTS, i, f);
 		if (st == ST_OK)
-			st = fp_from_bytes_strict(&below, out + 32 * i);
+			st = fp_check_bytes(out + 32 * i);
 		if (st != ST_OK)
 			return fault_set(f, st, SEMAPHORE_POINTS, i, 0);
 	}

@@ -22,14 +22,12 @@ read_value(struct root_file *r, enum key key, span_t value)
 {
 	uint64_t n = 0;
 	enum status st = ST_OK;
-	fr_t root;
 
 	switch (key) {
 	case ROOT:
 		st = decimal_decode(r->root.root, value);
 		if (st == ST_BAD_VALUE ||
-		    (st == ST_OK &&
-			fr_from_bytes_strict(&root, r->root.root) != ST_OK))
+		    (st == ST_OK && fr_check_bytes(r->root.root) != ST_OK))
 			st = ST_NOT_CANONICAL;
 		break;
 	case DEPTH:

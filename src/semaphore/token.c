@@ -35,7 +35,6 @@ static enum status
 check_point(const uint8_t *p, size_t len)
 {
 	uint8_t x[32];
-	fp_t below;
 
 	if ((p[0] & FLAGS) == FLAG_INFINITY)
 		return ST_INFINITY;
@@ -45,7 +44,7 @@ check_point(const uint8_t *p, size_t len)
 		memcpy(x, p + i, 32);
 		if (i == 0)
 			x[0] &= (uint8_t)~FLAGS;
-		enum status st = fp_from_bytes_strict(&below, x);
+		enum status st = fp_check_bytes(x);
 		if (st != ST_OK)
 			return st;
 	}
@@ -56,10 +55,8 @@ static enum status
 read_scalar(uint8_t out[static 32], const uint8_t in[static 32],
     enum semaphore_field field, struct semaphore_fault *f)
 {
-	fr_t below;
-
 	memcpy(out, in, 32);
-	return fault_at(f, fr_from_bytes_strict(&below, in), field);
+	return fault_at(f, fr_check_bytes(in), field);
 }
 
 static enum status

@@ -192,6 +192,7 @@ F(test_encoding)(void)
 	mpz_sub_ui(x, m, 1);
 	big_to_bytes(bytes, x);
 	CHECK_STATUS(F(from_bytes_strict)(&a, bytes), ST_OK);
+	CHECK_STATUS(F(check_bytes)(bytes), ST_OK);
 	F(to_bytes)(back, &a);
 	CHECK_MEM(back, bytes, 32);
 	for (unsigned i = 0; i < 3 * ROUNDS; i++) {
@@ -207,6 +208,8 @@ F(test_encoding)(void)
 		CHECK_STATUS(F(from_bytes_strict)(&a, bytes),
 		    below ? ST_OK : ST_NOT_CANONICAL);
 		CHECK(below || F(is_zero)(&a));
+		CHECK_STATUS(
+		    F(check_bytes)(bytes), below ? ST_OK : ST_NOT_CANONICAL);
 		for (int j = 0; j < 4; j++)
 			limbs[j] = load_be64(bytes + 8 * (3 - j));
 		CHECK_STATUS(F(from_mont_limbs_strict)(&a, limbs),

@@ -51,6 +51,43 @@ test_hex(void)
 	CHECK_STATUS(hex_decode(back, 2, span_str("0xff")), ST_BAD_ENCODING);
 }
 
+/* Every byte in every place of a group, against RFC 4648's tables. */
+static void
+test_base64_alphabets(void)
+{
+	static const char *const alphabets[] = {
+	    [BASE64_STANDARD] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst"
+				"uvwxyz0123456789+/",
+	    [BASE64_URL] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst"
+			   "uvwxyz0123456789-_"};
+
+	for (unsigned a = 0; a < 2; a++) {
+		for (unsigned i = 0; i < 4 * 256; i++) {
+			char text[4] = {'A', 'A', 'A', 'A'};
+			char c = (char)(i / 4);
+			unsigned at = i % 4;
+			const char *known = memchr(alphabets[a], c, 64);
+			uint32_t want = known == NULL
+			    ? 0
+			    : (uint32_t)(known - alphabets[a]) << (18 - 6 * at);
+			uint8_t out[3];
+			size_t len;
+			if (c == '=' && at == 3 && a == BASE64_STANDARD)
+				continue; /* padding: two bytes of zeros */
+			text[at] = c;
+			CHECK_STATUS(
+			    base64_decode(out, 3, &len, span_of(text, 4),
+				(enum base64_alphabet)a),
+			    known == NULL ? ST_BAD_ENCODING : ST_OK);
+			CHECK_INT(len, known == NULL ? 0 : 3);
+			if (known != NULL)
+				CHECK_INT((uint32_t)out[0] << 16 |
+					(uint32_t)out[1] << 8 | out[2],
+				    want);
+		}
+	}
+}
+
 static void
 test_base64(void)
 {
@@ -217,5 +254,6 @@ test_bytes_and_wipe(void)
 }
 
 TESTS({"status table is complete", test_status_table}, {"hex", test_hex},
-    {"base64", test_base64}, {"decimal", test_decimal}, {"slab", test_slab},
-    {"list", test_list}, {"bytes and wipe", test_bytes_and_wipe}, )
+    {"base64", test_base64}, {"base64_alphabets", test_base64_alphabets},
+    {"decimal", test_decimal}, {"slab", test_slab}, {"list", test_list},
+    {"bytes and wipe", test_bytes_and_wipe}, )

@@ -893,37 +893,46 @@ test_proof_cache(void)
 	free(memory);
 }
 
-/* Every byte of a proof counts, and the key does. */
+/* Every byte of a proof counts, in either form; the member and the key do. */
 static void
 test_proof_digest(void)
 {
 	uint8_t key[PROOF_DIGEST_KEY] = {1};
 	struct semaphore_proof p = {.depth = 20, .form = SEMAPHORE_AFFINE};
+	member_t m = {.epoch = 1};
 	proof_digest_t a, b;
 
 	test_random_bytes(p.root, 32);
-	proof_digest(&a, key, &p);
-	proof_digest(&b, key, &p);
-	CHECK_MEM(&a, &b, sizeof(a));
-	uint8_t *parts[] = {p.root, p.nullifier, p.message, p.scope, p.points};
-	for (unsigned i = 0; i < 5; i++) {
-		for (size_t j = 0; j < (i < 4 ? 32 : sizeof(p.points)); j++) {
-			parts[i][j] ^= 0x80;
-			proof_digest(&b, key, &p);
-			CHECK(memcmp(&a, &b, sizeof(a)) != 0);
-			parts[i][j] ^= 0x80;
+	test_random_bytes(p.points, sizeof(p.points));
+	for (unsigned form = 0; form < 2; form++) {
+		const struct {
+			uint8_t *at;
+			size_t len;
+		} parts[] = {{key, sizeof(key)}, {m.tag, sizeof(m.tag)},
+		    {p.root, 32}, {p.message, 32},
+		    {p.points, form == 0 ? 256 : 128}};
+		p.form = form == 0 ? SEMAPHORE_AFFINE : SEMAPHORE_COMPRESSED;
+		proof_digest(&a, key, &m, &p);
+		proof_digest(&b, key, &m, &p);
+		CHECK_MEM(&a, &b, sizeof(a));
+		for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+			for (size_t j = 0; j < parts[i].len; j++) {
+				parts[i].at[j] ^= 0x80;
+				proof_digest(&b, key, &m, &p);
+				CHECK(memcmp(&a, &b, sizeof(a)) != 0);
+				parts[i].at[j] ^= 0x80;
+			}
 		}
+		p.depth = 21;
+		proof_digest(&b, key, &m, &p);
+		CHECK(memcmp(&a, &b, sizeof(a)) != 0);
+		p.depth = 20;
 	}
-	p.depth = 21;
-	proof_digest(&b, key, &p);
-	CHECK(memcmp(&a, &b, sizeof(a)) != 0);
-	p.depth = 20;
-	p.form = SEMAPHORE_COMPRESSED;
-	proof_digest(&b, key, &p);
-	CHECK(memcmp(&a, &b, sizeof(a)) != 0);
+	/* Points of one form are none of the other. */
+	memset(p.points + 128, 0, 128);
+	proof_digest(&a, key, &m, &p);
 	p.form = SEMAPHORE_AFFINE;
-	key[0] = 2;
-	proof_digest(&b, key, &p);
+	proof_digest(&b, key, &m, &p);
 	CHECK(memcmp(&a, &b, sizeof(a)) != 0);
 }
 
