@@ -49,8 +49,9 @@ gateway_make_verifiers(struct gateway *g, struct findings *f) WARN_UNUSED;
 void gateway_epoch_rules(struct epoch_rules *out, const struct config *c);
 void gateway_circuit_limits(struct circuit_limits *out, const struct config *c);
 
-/* The audience that C asks for. ONION is "" when none is known. MAKE the key of
- * tor.onion_key if it is not there yet.
+/* The audience that C asks for. ONION is "" when none is known. MAKE: for a
+ * gateway, not for a look at one: make the key of tor.onion_key if it is not
+ * there yet, and take the service manager's copy of tor's hostname file.
  * Returns: ST_OK; else there is a finding. */
 enum status
 gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],

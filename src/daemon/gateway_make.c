@@ -19,6 +19,8 @@
 #include "daemon/session.h"
 #include "daemon/tor_link.h"
 
+/* LoadCredential of conf/postern.service. */
+#define ONION_CREDENTIAL "onion"
 #define KEY_FILE_MAX (1 << 20)
 #define CHUNKS_KEPT 256
 #define PIPES_MAX 256
@@ -45,12 +47,19 @@ gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
 {
 	struct place where = config_place(c, NULL, "gateway", "onion");
 	const char *text = c->gateway.audience, *name = c->gateway.onion;
+	char given[PATH_MAX] = "";
 	uint8_t key[32];
 	enum status st = ST_OK;
 
 	onion[0] = '\0';
+	if (make && name != NULL)
+		supervisor_credential(given, ONION_CREDENTIAL);
 	if (name != NULL && name[0] == '/') {
-		st = file_read_onion(onion, key, name);
+		/* The unit's copy; it has another text where there is none. */
+		st = given[0] != '\0' ? file_read_onion(onion, key, given)
+				      : ST_NOT_FOUND;
+		if (st != ST_OK)
+			st = file_read_onion(onion, key, name);
 		if (st != ST_OK) {
 			findings_add(f, FINDING_ERROR, where,
 			    st == ST_SYS

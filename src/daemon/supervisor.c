@@ -131,6 +131,16 @@ supervisor_name(char out[static SUPERVISOR_NAME_MAX], unsigned number)
 }
 
 void
+supervisor_credential(char path[static PATH_MAX], const char *name)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	int n = dir != NULL ? snprintf(path, PATH_MAX, "%s/%s", dir, name) : 0;
+
+	if (n <= 0 || n >= PATH_MAX || access(path, F_OK) != 0)
+		path[0] = '\0';
+}
+
+void
 supervisor_close(struct supervisor *s)
 {
 	if (s->fd >= 0)

@@ -2,7 +2,8 @@
  *
  * The protocols of sd_notify(3) and sd_listen_fds(3), which are some lines of
  * text to a datagram socket and two numbers in the environment: too little to
- * bring a library for.
+ * bring a library for. And the credentials of systemd.exec(5), files in a
+ * folder.
  *
  *	NOTIFY_SOCKET     where to say that the gateway is ready, reloads, ends,
  *	                  and how it is doing
@@ -12,6 +13,8 @@
  *	                  (LISTEN_PID: if it is meant); they take the place of
  *	                  gateway.listen, so that nobody is refused while a
  *	                  gateway is replaced
+ *	CREDENTIALS_DIRECTORY  copies of files that the gateway's own user may
+ *	                  not read: tor's hostname file
  *
  * Without these nothing is said and nothing is taken. A manager that does not
  * listen never stops the gateway: what can not be said at once is dropped.
@@ -21,6 +24,7 @@
 #ifndef DAEMON_SUPERVISOR_H
 #define DAEMON_SUPERVISOR_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "daemon/finding.h"
@@ -47,6 +51,10 @@ supervisor_open(struct supervisor *s, struct findings *f) WARN_UNUSED;
 /* The listening socket with NUMBER (from 0) as an address, as gateway.listen
  * would have it. */
 void supervisor_name(char out[static SUPERVISOR_NAME_MAX], unsigned number);
+
+/* The file of the credential NAME, if one is handed over.
+ * Out:     path, "" if there is none. */
+void supervisor_credential(char path[static PATH_MAX], const char *name);
 
 void supervisor_close(struct supervisor *s);
 

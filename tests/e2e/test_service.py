@@ -14,7 +14,7 @@ import subprocess
 import time
 
 from lib import (BIN, TOP, WALLS, Gateway, Server, Vectors, check, echo, equal,
-                 folder, main, wait_until)
+                 folder, main, onion_name, postern, wait_until)
 
 V = Vectors()
 
@@ -55,6 +55,34 @@ def gate(env=None, **more):
             yield g
         finally:
             g.kill()
+
+
+def address(g):
+    return json.loads(postern("ctl", "--socket", g.where / "control", "--json",
+                              "status"))["result"]["onion"]
+
+
+def test_the_hostname_file_is_handed_over():
+    with gate() as g:
+        onion, _ = onion_name()
+        tors, handed = g.where / "hostname", g.where / "credentials"
+        handed.mkdir()
+        g.config["gateway"]["onion"] = tors
+        g.env["CREDENTIALS_DIRECTORY"] = str(handed)
+        # Tor's own is not there; the unit's copy is.
+        (handed / "onion").write_text(onion + "\n")
+        with g:
+            equal(address(g), onion)
+        # Nothing to hand over: the unit gives another text.
+        (handed / "onion").write_text("none")
+        g.wait = False
+        g.start()
+        equal(g.process.wait(10), 2)
+        check(str(tors) in g.log(), g.log())
+        tors.write_text(onion + "\n")
+        g.wait = True
+        with g:
+            equal(address(g), onion)
 
 
 def test_readiness_reload_and_the_end_are_told():
