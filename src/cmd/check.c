@@ -8,7 +8,7 @@
 #include "cmd/daemon_args.h"
 #include "daemon/checkup.h"
 
-enum { OPT_CONFIG, OPT_SET, OPT_TORRC, OPT_JSON, OPT_STRICT };
+enum { OPT_CONFIG, OPT_SET, OPT_TORRC, OPT_USER, OPT_JSON, OPT_STRICT };
 
 /* Not of enum cli_exit: only --strict asks for it. */
 #define EXIT_WARNINGS 3
@@ -17,6 +17,9 @@ static const struct cli_option options[] = {
     DAEMON_ARGS_CONFIG,
     DAEMON_ARGS_SET,
     {"torrc", 0, "FILE", "tor's configuration (default: " CHECKUP_TORRC ")"},
+    {"user", 0, "NAME",
+	"judge permissions as this user's (default: run.user, or the unit's "
+	"user for the unit's configuration)"},
     {"json", 0, NULL, "print a JSON object"},
     {"strict", 0, NULL, "exit with 3 when the worst is a warning"},
     {NULL, 0, NULL, NULL},
@@ -86,7 +89,9 @@ cmd_check(int argc, char **argv)
 	if (config != NULL)
 		checkup(config, &f,
 		    values[OPT_TORRC] != NULL ? values[OPT_TORRC]
-					      : CHECKUP_TORRC);
+					      : CHECKUP_TORRC,
+		    values[OPT_USER] != NULL ? values[OPT_USER]
+					     : checkup_user(config));
 	if (values[OPT_JSON] != NULL)
 		print_json(&f);
 	else

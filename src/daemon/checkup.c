@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -38,6 +39,7 @@
 struct checkup {
 	const struct config *c;
 	struct findings *f;
+	const char *user; /* whose eyes these are; NULL: our own */
 	bool running; /* a gateway holds the control socket */
 };
 
@@ -75,14 +77,25 @@ check_guarded_folder(struct findings *f, const char *path)
 	free(folder);
 }
 
-/* A file will be made at PATH: by this user, in its folder. */
+/* The unit (and the init script) makes FOLDER before it starts the gateway. */
+static bool
+made_by_unit(const struct checkup *k, const char *folder)
+{
+	return k->user != NULL &&
+	    (strcmp(folder, CHECKUP_UNIT_RUN) == 0 ||
+		strcmp(folder, CHECKUP_UNIT_STATE) == 0);
+}
+
+/* A file will be made at PATH: by the gateway's user, in its folder. */
 static void
-check_writable_folder(struct findings *f, const char *path, struct place where)
+check_writable_folder(
+    const struct checkup *k, const char *path, struct place where)
 {
 	char *folder = folder_of(path);
 
-	if (access(folder, W_OK | X_OK) != 0)
-		findings_add(f, FINDING_ERROR, where,
+	if (euidaccess(folder, W_OK | X_OK) != 0 &&
+	    !(errno == ENOENT && made_by_unit(k, folder)))
+		findings_add(k->f, FINDING_ERROR, where,
 		    errno == ENOENT ? "make it"
 				    : "give it to the gateway's user",
 		    "the folder %s can not be written to: %s", folder,
@@ -257,7 +270,7 @@ check_journal(const struct checkup *k, const struct audience *audience)
 	if (path == NULL)
 		return;
 	where = config_place(k->c, NULL, "ledger", "journal");
-	check_writable_folder(k->f, path, where);
+	check_writable_folder(k, path, where);
 	st = read_journal_header(bytes, path);
 	if (st == ST_SYS && errno == ENOENT)
 		return; /* it will be made */
@@ -309,7 +322,7 @@ check_address(const struct checkup *k, struct loop *l, const char *section,
 	if (st != ST_OK)
 		return; /* config_check has said so */
 	if (lc.kind == LISTEN_UNIX) {
-		check_writable_folder(k->f, path, where);
+		check_writable_folder(k, path, where);
 		return;
 	}
 	st = listener_new(&ls, l, &lc);
@@ -340,7 +353,7 @@ check_addresses(const struct checkup *k)
 		check_address(k, l, "metrics", &c->metrics.listen.items[i]);
 	loop_free(&l);
 	if (c->control.socket != NULL)
-		check_writable_folder(k->f, c->control.socket,
+		check_writable_folder(k, c->control.socket,
 		    config_place(c, NULL, "control", "socket"));
 }
 
@@ -490,17 +503,26 @@ check_torrc_file(const struct checkup *k, const char *torrc)
 	free(text);
 }
 
-static void
-check_all(const struct checkup *k, const char *torrc)
-{
-	struct audience audience = {0};
-	char onion[ONION_LENGTH + 1];
+/* --- all of it --- */
 
+/* A reload reads it again, as the gateway's user. */
+static void
+check_configuration(const struct checkup *k)
+{
+	if (euidaccess(k->c->path, R_OK) != 0)
+		findings_add(k->f, FINDING_ERROR, whole(k->c->path),
+		    "let the gateway's user read it", "%s", strerror(errno));
 	check_guarded_folder(k->f, k->c->path);
-	privilege_check(k->c, k->f);
+}
+
+static void
+check_all(const struct checkup *k, const struct audience *audience,
+    const char *onion, const char *torrc)
+{
+	check_configuration(k);
 	sandbox_check(k->c, k->f);
-	if (gateway_read_audience(&audience, onion, k->c, false, k->f) == ST_OK)
-		check_journal(k, &audience);
+	if (audience != NULL)
+		check_journal(k, audience);
 	check_members(k);
 	check_keys(k);
 	check_addresses(k);
@@ -513,15 +535,68 @@ check_all(const struct checkup *k, const char *torrc)
 	check_torrc_file(k, torrc);
 }
 
+const char *
+checkup_user(const struct config *c)
+{
+	const struct passwd *user;
+
+	if (c->run.user != NULL && geteuid() == 0)
+		return c->run.user;
+	if (strcmp(c->path, CONFIG_DEFAULT_PATH) != 0)
+		return NULL;
+	user = getpwnam(CHECKUP_UNIT_USER);
+	return user != NULL && user->pw_uid != geteuid() ? CHECKUP_UNIT_USER
+							 : NULL;
+}
+
+/* Look as k->user from here on, or say that it is not done. */
+static bool
+become_user(struct checkup *k)
+{
+	enum status st =
+	    k->user != NULL ? privilege_borrow(k->user) : ST_NOT_FOUND;
+
+	if (k->user == NULL)
+		return false;
+	if (st == ST_OK)
+		findings_add(k->f, FINDING_NOTE, whole(k->c->path), "",
+		    "looked at as the user %s, who runs the gateway", k->user);
+	else if (st == ST_PERMISSION)
+		findings_add(k->f, FINDING_WARNING, whole(k->c->path),
+		    "run it as root, or as that user",
+		    "looked at as another user than %s, who runs the gateway: "
+		    "permissions may differ",
+		    k->user);
+	else
+		findings_add(k->f, FINDING_ERROR, whole(k->c->path),
+		    "adduser --system it, or name another",
+		    "can not look as the user %s: %s", k->user,
+		    st == ST_SYS ? strerror(errno) : "there is none");
+	return st == ST_OK;
+}
+
 void
-checkup(const struct config *c, struct findings *f, const char *torrc)
+checkup(const struct config *c, struct findings *f, const char *torrc,
+    const char *user)
 {
 	struct findings found = {0};
-	struct checkup k = {c, &found, someone_listens(c->control.socket)};
+	struct checkup k = {
+	    c, &found, user, someone_listens(c->control.socket)};
+	struct audience audience = {0};
+	char onion[ONION_LENGTH + 1];
+	bool known, borrowed;
 
 	if (k.running)
 		findings_add(&found, FINDING_NOTE, whole(c->control.socket), "",
 		    "a gateway is running with this configuration");
-	check_all(&k, torrc);
+	/* These are done by root, or the unit, before there is another user. */
+	if (user == NULL || c->run.user != NULL)
+		privilege_check(c, &found);
+	known =
+	    gateway_read_audience(&audience, onion, c, false, &found) == ST_OK;
+	borrowed = become_user(&k);
+	check_all(&k, known ? &audience : NULL, onion, torrc);
+	if (borrowed)
+		privilege_return();
 	findings_move(f, &found);
 }

@@ -8,7 +8,8 @@
  * Nothing is changed: no file is made, no lock is kept, no tor is asked for
  * more than whether it is there. A configuration with errors is looked at as
  * far as it goes, so that these and the machine's faults are told at once. When
- * a gateway is running already with this configuration, what it holds (its addresses, its journal) is not a fault.
+ * a gateway is running already with this configuration, what it holds (its
+ * addresses, its journal) is not a fault; nor is a folder that the unit makes.
  *
  * Blocking; for a command, not for the loop.
  */
@@ -18,11 +19,23 @@
 #include "daemon/config.h"
 #include "daemon/finding.h"
 
-/* Add to F what is to be said of C and this machine. TORRC is the file that
- * tor is configured by. */
-void checkup(const struct config *c, struct findings *f, const char *torrc);
-
 #define CHECKUP_TORRC "/etc/tor/torrc"
+
+/* The user and the folders of conf/postern.service. */
+#define CHECKUP_UNIT_USER "postern"
+#define CHECKUP_UNIT_RUN "/run/postern"
+#define CHECKUP_UNIT_STATE "/var/lib/postern"
+
+/* Who will run a gateway with C, if that is somebody else than who asks:
+ * run.user, or the unit's user for the unit's configuration. NULL: nobody that
+ * is known of. Borrowed from C, or static. */
+const char *checkup_user(const struct config *c);
+
+/* Add to F what is to be said of C and this machine. TORRC is the file that
+ * tor is configured by. USER is whose permissions count, which takes root to
+ * tell; NULL: those of who asks. */
+void checkup(const struct config *c, struct findings *f, const char *torrc,
+    const char *user);
 
 /* The parts, for tests. */
 

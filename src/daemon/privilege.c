@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,4 +80,30 @@ privilege_drop(const struct config *c, struct findings *f)
 		return ST_PERMISSION;
 	}
 	return ST_OK;
+}
+
+enum status
+privilege_borrow(const char *name)
+{
+	const struct passwd *user = getpwnam(name);
+
+	if (user == NULL)
+		return ST_NOT_FOUND;
+	if (geteuid() != 0)
+		return ST_PERMISSION;
+	if (initgroups(user->pw_name, user->pw_gid) == 0 &&
+	    setegid(user->pw_gid) == 0 && seteuid(user->pw_uid) == 0)
+		return ST_OK;
+	privilege_return();
+	return ST_SYS;
+}
+
+void
+privilege_return(void)
+{
+	const gid_t none[1] = {0};
+
+	/* Root needs no groups to open what it likes. */
+	if (seteuid(0) != 0 || setegid(0) != 0 || setgroups(1, none) != 0)
+		abort();
 }

@@ -5,6 +5,7 @@ its log, which names nobody."""
 import contextlib
 import json
 import os
+import pathlib
 import pwd
 import re
 import signal
@@ -408,6 +409,26 @@ def test_overrides_and_users():
             check(re.search(r"^NoNewPrivs:\s+1$", status, re.M))
             equal(ask(g, f"127.0.0.1:{site.port}", "member 0"), 200)
             equal(g.stop(), 0)
+
+
+def test_a_check_with_the_eyes_of_the_gateways_user():
+    if os.geteuid() != 0:
+        print("    not root: users are not tried")
+        return
+    with folder() as where, Server(echo) as site:
+        os.chmod(where, 0o755)
+        config = configuration(where, site.port)
+        g = Gateway(where, config)
+        g.write()
+        members = pathlib.Path(config["group main"]["members"])
+        os.chmod(members, 0o600)
+        check(not finds(run_check(g), "error", str(members), ""))
+        theirs = run_check(g, "--user", "nobody")
+        check(finds(theirs, "error", str(members), "Permission denied"), theirs)
+        check(finds(theirs, "error", "postern.conf:", "can not be written"))
+        check(finds(theirs, "note", "postern.conf", "as the user nobody"))
+        check(finds(run_check(g, "--user", "nobody-there"), "error",
+                    "postern.conf", "there is none"))
 
 
 # --- ask ----------------------------------------------------------------------
