@@ -487,7 +487,7 @@ bench-record: ## ... and keep them there
 # --- load and abuse ----------------------------------------------------------
 # One command each; what they measured: tests/load/README.md.
 
-LOAD := garbage idle kill loris quota readers reload
+LOAD := garbage idle kill loris quota readers reload shared
 $(LOAD:%=load-%): load-%: all
 	@tests/load/scenarios.py $*
 
@@ -572,7 +572,7 @@ BASH_DIR = $(PREFIX)/share/bash-completion/completions
 ZSH_DIR = $(PREFIX)/share/zsh/site-functions
 FISH_DIR = $(PREFIX)/share/fish/vendor_completions.d
 UNITS := postern.service postern.socket postern-follow@.service
-EXAMPLES := conf/postern.conf conf/torrc.snippet conf/alerts.yml conf/grafana.json
+EXAMPLES := conf/postern.conf conf/onionbalance.yaml conf/torrc.snippet conf/alerts.yml conf/grafana.json
 
 # install_file MODE FROM TO: with the folder, below DESTDIR.
 install_file = install -D -m $(1) $(2) $(DESTDIR)$(3)

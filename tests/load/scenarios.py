@@ -26,7 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 
 # pylint: disable=wrong-import-position
 from lib import (Client, Gateway, Server, Vectors, check, echo, equal, folder,
-                 wait_until)
+                 postern, wait_until)
+from redislib import Redis
 
 V = Vectors()
 
@@ -434,8 +435,74 @@ def readers(tunnels=500, seconds=5):
                 "other_tunnel_slowest_ms": round(slowest * 1000, 1)}
 
 
+def mean_count_us(gates):
+    """What the gateways waited for a count, on average."""
+    seconds, n = (sum(g.metric(f"postern_count_seconds_{what}") for g in gates)
+                  for what in ("sum", "count"))
+    return round(seconds / n * 1e6) if n else 0
+
+
+def shared(requests=10000, connections=300, allowed=1000):
+    """One member asks at three gateways with one ledger, over so many
+    connections at once: exactly its quota passes."""
+    raise_descriptors()
+    with folder() as where, contextlib.ExitStack() as stack:
+        redis = stack.enter_context(Redis())
+        site = stack.enter_context(Site())
+        key = where / "ledger.key"
+        postern("ledger", "key", "-o", key)
+        gates = []
+        for i in range(3):
+            (where / f"g{i}").mkdir()
+            gates.append(stack.enter_context(Gateway(where / f"g{i}", {
+                "gateway": dict(V.gateway),
+                "group main": {"members": V.write(where), "requests": allowed,
+                               "tunnels": "unlimited"},
+                "egress": {"allow": "*", "except": f"127.0.0.1:{site.port}",
+                           "per_destination": "unlimited"},
+                "limits": {"attempts": 1000},
+                "ledger": {"shared": redis.url, "shared_key_file": key},
+            }, debug=False)))
+        target, token = f"127.0.0.1:{site.port}", V.token("member 0")
+        codes, times = [], []
+        start = threading.Barrier(connections)
+
+        def work(i):
+            todo = requests // connections + (i < requests % connections)
+            start.wait()
+            c = gates[i % 3].client(timeout=120)
+            for n in range(todo):
+                before = time.monotonic()
+                code = c.connect(target, token).code
+                times.append(time.monotonic() - before)
+                codes.append(code)
+                # One that passed is a tunnel now.
+                if code == 200 or n % 500 == 499:
+                    c.sock.close()
+                    c = gates[i % 3].client(timeout=120)
+            c.sock.close()
+
+        begin = time.monotonic()
+        threads = [threading.Thread(target=work, args=(i,))
+                   for i in range(connections)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        seconds = time.monotonic() - begin
+        equal(codes.count(200), allowed, "how many passed")
+        equal(codes.count(429), requests - allowed, "how many were refused")
+        equal(redis.counted(), allowed, "how many are counted")
+        times.sort()
+        return {"requests": requests, "passed": allowed,
+                "a_second": round(requests / seconds),
+                "p50_ms": round(times[len(times) // 2] * 1000, 1),
+                "p99_ms": round(times[len(times) * 99 // 100] * 1000, 1),
+                "mean_wait_for_a_count_us": mean_count_us(gates)}
+
+
 SCENARIOS = {f.__name__: f for f in (loris, garbage, quota, kill, reload, idle,
-                                     readers)}
+                                     readers, shared)}
 
 
 def main():
