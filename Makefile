@@ -109,7 +109,7 @@ SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
 	daemon_args describe follow_chain follow_list group group_follow https identity identity_load ledger member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
-	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_probe setup_text unix_dial \
+	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_ask setup_diff setup_probe setup_start setup_text unix_dial \
 	verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=

@@ -61,7 +61,8 @@ int
 cmd_check(int argc, char **argv)
 {
 	static const struct cli_spec spec = {
-	    .synopsis = "[-c FILE] [--set KEY=VALUE...] [--json] [--strict]",
+	    .synopsis = "[-c FILE] [--set KEY=VALUE...] [--user NAME] [--json] "
+			"[--strict]",
 	    .summary = "Say everything that would stop `postern run`, or that "
 		       "is not as it should be,\neach with its place and its "
 		       "cure. Exit status 0: it would run; 1: it would not; "
