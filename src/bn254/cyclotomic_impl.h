@@ -52,8 +52,7 @@ fe12_mul(fe12_t *r, const fe12_t *a, const fe12_t *b)
 	fe6_add(&s, &a->c0, &a->c1);
 	fe6_add(&t, &b->c0, &b->c1);
 	fe6_mul(&s, &s, &t);
-	fe6_sub(&s, &s, &v0);
-	fe6_sub(&r->c1, &s, &v1);
+	fe6_sub_two(&r->c1, &s, &v0, &v1);
 	fe6_mul_v(&v1, &v1);
 	fe6_add(&r->c0, &v0, &v1);
 }

@@ -1,10 +1,11 @@
 /* bn254/fe2_impl.h: Fp2 = Fp[i] / (i^2 + 1) over any kernel's elements.
  *
  * The including file has defined the elements: fe_t with fe_add, fe_sub,
- * fe_neg, fe_sum, fe_mul, fe_nine_add, fe_nine_sub, fe_inv, fe_set_one and
- * fe_set_zero; fe2_t; few_t with few_mul, few_add, few_sub, few_sub_two,
- * few_nine_add, few_nine_sub and few_redc; and for the constants of
- * constants.h in its form TOWER, fe_set and fe2_set.
+ * fe_neg, fe_sum, what is in fe_sums_impl.h, fe_mul, fe_sqr, fe_nine_add,
+ * fe_nine_sub, fe_inv, fe_set_one and fe_set_zero; fe2_t; few_t with few_mul,
+ * few_add, few_sub, few_sub_two, few_nine_add, few_nine_sub, few_redc and
+ * few_redc_two; and for the constants of constants.h in its form TOWER, fe_set
+ * and fe2_set.
  *
  * Bounds. An fe_t is reduced, below one unit (p, or 2p in the lane kernel),
  * but for what fe_sum makes: below 2 units, and only ever a factor. fe2_mul
@@ -68,6 +69,45 @@ fe2_conj(fe2_t *r, const fe2_t *a)
 {
 	r->c0 = a->c0;
 	fe_neg(&r->c1, &a->c1);
+}
+
+static inline void
+fe2_triple(fe2_t *r, const fe2_t *a)
+{
+	fe_triple(&r->c0, &a->c0);
+	fe_triple(&r->c1, &a->c1);
+}
+
+/* r = a - b - c */
+static inline void
+fe2_sub_two(fe2_t *r, const fe2_t *a, const fe2_t *b, const fe2_t *c)
+{
+	fe_sub_two(&r->c0, &a->c0, &b->c0, &c->c0);
+	fe_sub_two(&r->c1, &a->c1, &b->c1, &c->c1);
+}
+
+/* r = a + b - c */
+static inline void
+fe2_add_sub(fe2_t *r, const fe2_t *a, const fe2_t *b, const fe2_t *c)
+{
+	fe_add_sub(&r->c0, &a->c0, &b->c0, &c->c0);
+	fe_add_sub(&r->c1, &a->c1, &b->c1, &c->c1);
+}
+
+/* r = 3a - b */
+static inline void
+fe2_three_sub(fe2_t *r, const fe2_t *a, const fe2_t *b)
+{
+	fe_three_sub(&r->c0, &a->c0, &b->c0);
+	fe_three_sub(&r->c1, &a->c1, &b->c1);
+}
+
+/* r = a + 3b */
+static inline void
+fe2_add_three(fe2_t *r, const fe2_t *a, const fe2_t *b)
+{
+	fe_add_three(&r->c0, &a->c0, &b->c0);
+	fe_add_three(&r->c1, &a->c1, &b->c1);
 }
 
 /* r = a + b, only ever a factor. */
@@ -139,8 +179,7 @@ few2_xi_add(few2_t *w, const few2_t *a, const few2_t *c)
 static inline void
 few2_redc(fe2_t *r, const few2_t *w)
 {
-	few_redc(&r->c0, &w->c0);
-	few_redc(&r->c1, &w->c1);
+	few_redc_two(&r->c0, &r->c1, &w->c0, &w->c1);
 }
 
 static NOINLINE __attribute__((unused)) void

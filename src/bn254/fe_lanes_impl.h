@@ -33,10 +33,6 @@ typedef struct {
 
 typedef lane_wide_t few_t;
 
-/* Unrolled, the cross products of tower_impl.h are long; three in one function
- * would take more than 16 KiB of its stack. */
-#define FE_CROSS_INLINE NOINLINE
-
 /* Limbs below 2^52, value below 1.77 p = 3.54 2^252 / ... in every lane. */
 static inline bool
 fe_tight(const fe_t *a)
@@ -52,6 +48,9 @@ fe_tight(const fe_t *a)
 }
 
 #define TOWER(NAME) lane_##NAME
+
+/* How many lines go into f at a time. */
+#define FE_LINES_TOGETHER 2
 
 static inline void
 fe_set(fe_t *r, const lane_fp_t *a)
@@ -148,6 +147,57 @@ fe_reduce_signed(fe_t *r, const lane_t *t)
 	VERIFY(fe_tight(r));
 }
 
+/* r = t mod p for a raw t, not negative and below 21 p, as lane_reduce does it
+ * for 5.29 p: 32 multiples, in two pairs of vectors. */
+LANE_INLINE void
+fe_reduce_large(fe_t *r, const lane_t *t)
+{
+	__m512i which = _mm512_srli_epi64(
+	    _mm512_add_epi64(t->l[4], lane_word(1 << 7)), 253 - 208);
+	lane_mask_t upper = _mm512_test_epi64_mask(which, lane_word(16));
+	lane_t u;
+
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		const uint64_t *m = lane_large_multiples[i];
+		__m512i low = _mm512_permutex2var_epi64(
+		    _mm512_load_si512(m), which, _mm512_load_si512(m + 8));
+		__m512i high =
+		    _mm512_permutex2var_epi64(_mm512_load_si512(m + 16), which,
+			_mm512_load_si512(m + 24));
+		u.l[i] = _mm512_sub_epi64(
+		    t->l[i], _mm512_mask_mov_epi64(low, upper, high));
+	}
+	lane_carry(r, &u);
+	VERIFY(fe_tight(r));
+}
+
+/* The same for t below 10.5 p, or 16 multiples. */
+LANE_INLINE void
+fe_reduce_middle(fe_t *r, const lane_t *t)
+{
+	__m512i which = _mm512_srli_epi64(
+	    _mm512_add_epi64(t->l[4], lane_word(1 << 7)), 253 - 208);
+	lane_t u;
+
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		const uint64_t *m = lane_large_multiples[i];
+
+		u.l[i] = _mm512_sub_epi64(t->l[i],
+		    _mm512_permutex2var_epi64(
+			_mm512_load_si512(m), which, _mm512_load_si512(m + 8)));
+	}
+	lane_carry(r, &u);
+	VERIFY(fe_tight(r));
+}
+
+LANE_INLINE __m512i
+lane_three(__m512i v)
+{
+	return _mm512_add_epi64(v, _mm512_add_epi64(v, v));
+}
+
 static inline void
 fe_add(fe_t *r, const fe_t *a, const fe_t *b)
 {
@@ -201,45 +251,144 @@ fe_sum(fe_t *r, const fe_t *a, const fe_t *b)
 	lane_carry(r, &t);
 }
 
-/* 3a is below 4.95 p: lane_reduce takes up to 5.29 p. */
+/* --- sums of more than two --------------------------------------------------- */
+
+/* r = 3a */
 LANE_INLINE void
 fe_triple(fe_t *r, const fe_t *a)
 {
-	lane_t t = *a;
+	lane_t t;
 
-	lane_add_raw(&t, a);
-	lane_add_raw(&t, a);
-	lane_reduce(r, &t);
+	VERIFY(fe_tight(a));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = lane_three(a->l[i]);
+	fe_reduce_middle(r, &t);
 }
 
-/* a may be 1.77 p, three times which is too much: 2a + a is not. */
-static inline void
-fe_nine(fe_t *r, const fe_t *a)
+/* r = a - b - c: between 0 and 5.8 p with 4p. */
+LANE_INLINE void
+fe_sub_two(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c)
 {
-	fe_t t;
+	lane_t t;
 
-	fe_add(&t, a, a);
-	fe_add(&t, &t, a);
-	fe_triple(r, &t);
+	VERIFY(fe_tight(a) && fe_tight(b) && fe_tight(c));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		__m512i plus =
+		    _mm512_add_epi64(a->l[i], lane_word(4 * lane_modulus[i]));
+		t.l[i] =
+		    _mm512_sub_epi64(plus, _mm512_add_epi64(b->l[i], c->l[i]));
+	}
+	fe_reduce_middle(r, &t);
 }
 
-static inline void
+/* r = a + b - c: with 2p below 5.6 p. */
+LANE_INLINE void
+fe_add_sub(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a) && fe_tight(b) && fe_tight(c));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_add_epi64(_mm512_add_epi64(a->l[i], b->l[i]),
+		    _mm512_sub_epi64(lane_word(2 * lane_modulus[i]), c->l[i]));
+	fe_reduce_middle(r, &t);
+}
+
+/* r = a - 2b */
+LANE_INLINE void
+fe_sub_twice(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	fe_sub_two(r, a, b, b);
+}
+
+/* r = 4a: below 7.1 p. */
+LANE_INLINE void
+fe_quadruple(fe_t *r, const fe_t *a)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_slli_epi64(a->l[i], 2);
+	fe_reduce_middle(r, &t);
+}
+
+/* r = 3a - b: with 2p below 7.4 p. */
+LANE_INLINE void
+fe_three_sub(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_add_epi64(lane_three(a->l[i]),
+		    _mm512_sub_epi64(lane_word(2 * lane_modulus[i]), b->l[i]));
+	fe_reduce_middle(r, &t);
+}
+
+/* r = a - 8b: with 15p, between 0 and 16.8 p. */
+LANE_INLINE void
+fe_sub_eight(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_sub_epi64(
+		    _mm512_add_epi64(a->l[i], lane_word(15 * lane_modulus[i])),
+		    _mm512_slli_epi64(b->l[i], 3));
+	fe_reduce_large(r, &t);
+}
+
+/* r = a + 3b */
+LANE_INLINE void
+fe_add_three(fe_t *r, const fe_t *a, const fe_t *b)
+{
+	lane_t t;
+
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_add_epi64(a->l[i], lane_three(b->l[i]));
+	fe_reduce_middle(r, &t);
+}
+
+/* r = 9a + b: below 17.7 p. */
+LANE_INLINE void
 fe_nine_add(fe_t *r, const fe_t *a, const fe_t *b)
 {
-	fe_t t;
+	lane_t t;
 
-	fe_nine(&t, a);
-	fe_add(r, &t, b);
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_add_epi64(b->l[i],
+		    _mm512_add_epi64(a->l[i], _mm512_slli_epi64(a->l[i], 3)));
+	fe_reduce_large(r, &t);
 }
 
-static inline void
+/* r = 9a - b: with 2p below 18 p. */
+LANE_INLINE void
 fe_nine_sub(fe_t *r, const fe_t *a, const fe_t *b)
 {
-	fe_t t;
+	lane_t t;
 
-	fe_nine(&t, a);
-	fe_sub(r, &t, b);
+	VERIFY(fe_tight(a) && fe_tight(b));
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++)
+		t.l[i] = _mm512_sub_epi64(
+		    _mm512_add_epi64(a->l[i], lane_word(2 * lane_modulus[i])),
+		    _mm512_sub_epi64(b->l[i], _mm512_slli_epi64(a->l[i], 3)));
+	fe_reduce_large(r, &t);
 }
+
+/* --- products ----------------------------------------------------------------- */
 
 static inline void
 few_mul(few_t *w, const fe_t *a, const fe_t *b)
@@ -295,13 +444,23 @@ few_nine_sub(few_t *w, const few_t *a, const few_t *b, const few_t *c)
 			b->c[i]));
 }
 
-static inline void
+LANE_INLINE void
 few_redc(fe_t *r, const few_t *w)
 {
 	lane_t t;
 
 	lane_wide_redc(&t, w);
 	fe_reduce_signed(r, &t);
+}
+
+LANE_INLINE void
+few_redc_two(fe_t *r, fe_t *s, const few_t *v, const few_t *w)
+{
+	lane_t t, u;
+
+	lane_wide_redc_two(&t, &u, v, w);
+	fe_reduce_signed(r, &t);
+	fe_reduce_signed(s, &u);
 }
 
 static inline void

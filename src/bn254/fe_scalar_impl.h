@@ -29,7 +29,10 @@ typedef struct {
 	uint64_t l[8];
 } few_t;
 
-#define FE_CROSS_INLINE inline /* see tower_impl.h */
+/* How many lines go into f at a time. */
+#define FE_LINES_TOGETHER 1
+
+#define FE_CROSS_INLINE inline /* see fe2_steps_impl.h */
 
 static inline bool
 fe_reduced(const uint64_t a[static 4])
@@ -92,6 +95,8 @@ fe_neg(fe_t *r, const fe_t *a)
 	VERIFY(fe_reduced(a->l));
 	core_sub(r->l, fp_zero.l, a->l);
 }
+
+#include "bn254/fe_sums_impl.h"
 
 /* r = a + b, below 2p, or up to 4p of two such: only ever a factor. */
 static inline void
@@ -267,6 +272,13 @@ few_redc(fe_t *r, const few_t *w)
 	VERIFY(few_reduced(w));
 	core_redc(r->l, w->l);
 	VERIFY(fe_reduced(r->l));
+}
+
+static inline void
+few_redc_two(fe_t *r, fe_t *s, const few_t *v, const few_t *w)
+{
+	few_redc(r, v);
+	few_redc(s, w);
 }
 
 /* The one lane of a kernel of single elements, see weigh_impl.h, is never

@@ -15,6 +15,7 @@
 #endif
 
 #include "bn254/fe_lanes_impl.h"
+#include "bn254/fe2_steps_lanes_impl.h"
 #include "bn254/pairing_impl.h"
 #include "bn254/root_impl.h"
 #include "bn254/weigh_impl.h"
@@ -205,7 +206,7 @@ static NOINLINE void
 fixed_use(fe12_t *f, struct fixed_bundle *m, size_t n)
 {
 	fe2_t a[5], b, c, d, e, one;
-	few2_t be, cd, w;
+	few2_t be, cd;
 	size_t i = 0;
 
 	fe2_set_one(&one);
@@ -215,8 +216,7 @@ fixed_use(fe12_t *f, struct fixed_bundle *m, size_t n)
 		few2_mul(&be, &b, &d);
 		few2_redc(&a[2], &be);
 		few2_mul(&cd, &c, &e);
-		few2_cross(&w, &b, &c, &d, &e, &be, &cd);
-		few2_redc(&a[4], &w);
+		fe2_cross(&a[4], &b, &c, &d, &e, &be, &cd);
 		few2_redc(&a[0], &cd);
 		fe2_mul_xi(&a[0], &a[0]);
 		fe2_add(&a[0], &a[0], &one);

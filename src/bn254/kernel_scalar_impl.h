@@ -29,15 +29,46 @@ fe12_to_gt(gt_t *r, fe12_t *a)
 		r->c[k] = *fe12_coefficient(a, k);
 }
 
-/* A line over its first coefficient, which is not 0 for Q in G2. */
+/* The steps of the loop, one after the other. */
 static void
-store_line(struct stored_line *out, const struct line *l)
+miller_steps(enum miller_step step[static ATE_LINES])
 {
-	fe2_t inverse;
+	size_t n = 0;
 
-	fe2_inv(&inverse, &l->a);
-	fe2_mul(&out->b, &l->b, &inverse);
-	fe2_mul(&out->c, &l->c, &inverse);
+	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
+		step[n++] = MILLER_DOUBLE;
+		if (ate_digits[i] != 0)
+			step[n++] =
+			    ate_digits[i] > 0 ? MILLER_ADD : MILLER_SUBTRACT;
+	}
+	step[n++] = MILLER_ADD_PSI;
+	step[n++] = MILLER_SUBTRACT_PSI2;
+	VERIFY(n == ATE_LINES);
+}
+
+/* Lines that are divided by their first coefficients with one inversion. */
+#define LINES_CHUNK 29
+
+/* Divide N lines by a, which is not 0 for Q in G2: b / a and c / a. */
+static void
+divide_lines(struct stored_line *out, const struct line *l, size_t n)
+{
+	fp_t norm[LINES_CHUNK], inverse_norm[LINES_CHUNK];
+	fe2_t inverse;
+	fe_t t;
+
+	for (size_t i = 0; i < n; i++) {
+		fe_sqr(&norm[i], &l[i].a.c0);
+		fe_sqr(&t, &l[i].a.c1);
+		fe_add(&norm[i], &norm[i], &t);
+	}
+	fp_inv_many_var(inverse_norm, norm, n);
+	for (size_t i = 0; i < n; i++) {
+		fe2_conj(&inverse, &l[i].a);
+		fe2_mul_fe(&inverse, &inverse, &inverse_norm[i]);
+		fe2_mul(&out[i].b, &l[i].b, &inverse);
+		fe2_mul(&out[i].c, &l[i].c, &inverse);
+	}
 }
 
 /* Give the lines of Q's loop to PUT, one after the other. */
@@ -45,28 +76,23 @@ static void
 each_line(const g2_t *q,
     void (*put)(void *, size_t, const struct stored_line *), void *ctx)
 {
-	struct stored_line out;
+	enum miller_step step[ATE_LINES];
+	struct stored_line out[LINES_CHUNK];
+	struct line l[LINES_CHUNK];
 	struct miller_pair m;
-	struct line l[2];
-	size_t n = 0;
 
 	miller_pair_init(&m, &g1_generator, &q->point);
-	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
-		miller_double(&m, l);
-		store_line(&out, l);
-		put(ctx, n++, &out);
-		if (ate_digits[i] == 0)
-			continue;
-		miller_add(&m, l, &m.qx, ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
-		store_line(&out, l);
-		put(ctx, n++, &out);
+	miller_steps(step);
+	for (size_t first = 0; first < ATE_LINES; first += LINES_CHUNK) {
+		size_t n = ATE_LINES - first < LINES_CHUNK ? ATE_LINES - first
+							   : LINES_CHUNK;
+
+		for (size_t i = 0; i < n; i++)
+			miller_line(&m, &l[i], step[first + i]);
+		divide_lines(out, l, n);
+		for (size_t i = 0; i < n; i++)
+			put(ctx, first + i, &out[i]);
 	}
-	miller_last_lines(&m, l);
-	for (int i = 0; i < 2; i++) {
-		store_line(&out, &l[i]);
-		put(ctx, n++, &out);
-	}
-	VERIFY(n == ATE_LINES);
 }
 
 static void
@@ -94,17 +120,14 @@ pair_in_group(const struct miller_pair *m, const twist_t *q)
 static bool
 kernel_in_group(const twist_t *q)
 {
+	enum miller_step step[ATE_LINES];
 	struct miller_pair m;
-	struct line l[2];
+	struct line l;
 
 	miller_pair_init(&m, &g1_generator, q);
-	for (int i = ATE_DIGITS - 2; i >= 0; i--) {
-		miller_double(&m, l);
-		if (ate_digits[i] != 0)
-			miller_add(&m, l, &m.qx,
-			    ate_digits[i] > 0 ? &m.qy : &m.neg_qy);
-	}
-	miller_last_lines(&m, l);
+	miller_steps(step);
+	for (size_t i = 0; i < ATE_LINES; i++)
+		miller_line(&m, &l, step[i]);
 	return pair_in_group(&m, q);
 }
 

@@ -174,37 +174,61 @@ lane_wide_sqr(lane_wide_t *w, const lane_t *a)
 	}
 }
 
-/* t = w / 2^260 mod m, raw: five times the multiple q m that makes the lowest
- * limb zero is added, and the limb dropped. What it leaves is its quotient by
- * 2^52 rounded up, so the lowest product of q need not be computed. */
+/* One of the five steps of a reduction: the multiple q m that makes the lowest
+ * column zero is added, and the column dropped. What it leaves is its quotient
+ * by 2^52 rounded up, so the lowest product of q need not be computed. */
 LANE_INLINE void
-lane_wide_redc(lane_t *t, const lane_wide_t *w)
+lane_redc_step(__m512i c[static 6])
 {
 	const __m512i zero = _mm512_setzero_si512();
 	const __m512i mask = lane_word(LANE_MASK);
-	__m512i c[10];
+	const __m512i q =
+	    _mm512_madd52lo_epu64(zero, c[0], lane_word(LANE_MODULUS_INV));
+
+	c[1] = _mm512_add_epi64(
+	    c[1], _mm512_srai_epi64(_mm512_add_epi64(c[0], mask), LANE_BITS));
+	LANE_UNROLL
+	for (int j = 1; j < 5; j++)
+		c[j] =
+		    _mm512_madd52lo_epu64(c[j], q, lane_word(lane_modulus[j]));
+	LANE_UNROLL
+	for (int j = 0; j < 5; j++)
+		c[j + 1] = _mm512_madd52hi_epu64(
+		    c[j + 1], q, lane_word(lane_modulus[j]));
+}
+
+/* t = w / 2^260 mod m, raw. */
+LANE_INLINE void
+lane_wide_redc(lane_t *t, const lane_wide_t *w)
+{
+	lane_wide_t u = *w;
 
 	LANE_UNROLL
-	for (int i = 0; i < 10; i++)
-		c[i] = w->c[i];
-	LANE_UNROLL
-	for (int i = 0; i < 5; i++) {
-		__m512i q = _mm512_madd52lo_epu64(
-		    zero, c[i], lane_word(LANE_MODULUS_INV));
-		c[i + 1] = _mm512_add_epi64(c[i + 1],
-		    _mm512_srai_epi64(_mm512_add_epi64(c[i], mask), LANE_BITS));
-		LANE_UNROLL
-		for (int j = 1; j < 5; j++)
-			c[i + j] = _mm512_madd52lo_epu64(
-			    c[i + j], q, lane_word(lane_modulus[j]));
-		LANE_UNROLL
-		for (int j = 0; j < 5; j++)
-			c[i + j + 1] = _mm512_madd52hi_epu64(
-			    c[i + j + 1], q, lane_word(lane_modulus[j]));
-	}
+	for (int i = 0; i < 5; i++)
+		lane_redc_step(&u.c[i]);
 	LANE_UNROLL
 	for (int i = 0; i < 5; i++)
-		t->l[i] = c[i + 5];
+		t->l[i] = u.c[i + 5];
+}
+
+/* The same twice, in step: each step is a chain of products, in whose waiting
+ * time the other goes on. */
+LANE_INLINE void
+lane_wide_redc_two(
+    lane_t *s, lane_t *t, const lane_wide_t *v, const lane_wide_t *w)
+{
+	lane_wide_t a = *v, b = *w;
+
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		lane_redc_step(&a.c[i]);
+		lane_redc_step(&b.c[i]);
+	}
+	LANE_UNROLL
+	for (int i = 0; i < 5; i++) {
+		s->l[i] = a.c[i + 5];
+		t->l[i] = b.c[i + 5];
+	}
 }
 
 LANE_INLINE void

@@ -22,21 +22,15 @@ point_double(struct point *r, const struct point *p)
 	fe_sqr(&b, &p->y); /* B = Y1^2 */
 	fe_sqr(&c, &b); /* C = B^2 */
 	fe_mul(&d, &p->x, &b); /* D = 4 X1 B */
-	fe_add(&d, &d, &d);
-	fe_add(&d, &d, &d);
-	fe_add(&e, &a, &a); /* E = 3A */
-	fe_add(&e, &e, &a);
+	fe_quadruple(&d, &d);
+	fe_triple(&e, &a); /* E = 3A */
 	fe_mul(&t, &p->y, &p->z); /* Z3 = 2 Y1 Z1 */
 	fe_add(&r->z, &t, &t);
 	fe_sqr(&t, &e); /* X3 = E^2 - 2D */
-	fe_sub(&t, &t, &d);
-	fe_sub(&r->x, &t, &d);
+	fe_sub_twice(&r->x, &t, &d);
 	fe_sub(&t, &d, &r->x); /* Y3 = E (D - X3) - 8C */
 	fe_mul(&t, &t, &e);
-	fe_add(&c, &c, &c);
-	fe_add(&c, &c, &c);
-	fe_add(&c, &c, &c);
-	fe_sub(&r->y, &t, &c);
+	fe_sub_eight(&r->y, &t, &c);
 }
 
 /* r = p + (x, y): 8M + 3S, as madd-2007-bl without its factors of 2. H, what Z
@@ -51,7 +45,7 @@ point_add_affine(struct point *r, fe_t *h, const struct point *p, const fe_t *x,
 	fe_mul(&t, x, &zz); /* H = x Z1^2 - X1 */
 	fe_sub(h, &t, &p->x);
 	fe_mul(&t, &zz, &p->z); /* S = y Z1^3 - Y1 */
-	fe_mul(&t, &t, y);
+	fe_mul(&t, y, &t);
 	fe_sub(&s, &t, &p->y);
 	fe_mul(&r->z, &p->z, h);
 	fe_sqr(&hh, h);
@@ -59,8 +53,7 @@ point_add_affine(struct point *r, fe_t *h, const struct point *p, const fe_t *x,
 	fe_mul(&v, &p->x, &hh); /* V = X1 H^2 */
 	fe_sqr(&t, &s); /* X3 = S^2 - H^3 - 2V */
 	fe_sub(&t, &t, &hhh);
-	fe_sub(&t, &t, &v);
-	fe_sub(&t, &t, &v);
+	fe_sub_twice(&t, &t, &v);
 	fe_mul(&hhh, &hhh, &p->y); /* Y3 = S (V - X3) - Y1 H^3 */
 	r->x = t;
 	fe_sub(&t, &v, &t);

@@ -288,7 +288,7 @@ quad_three_two(fe2x4_t *r, const fe2x4_t *t, const fe2x4_t *a, lane_mask_t plus)
 		u.l[i] = _mm512_mask_add_epi64(
 		    _mm512_sub_epi64(three, two), plus, three, two);
 	}
-	quad_reduce_large(r, &u);
+	fe_reduce_large(r, &u);
 }
 
 /* r = a^2 in the cyclotomic subgroup: fe12_cyclotomic_sqr's three squarings in

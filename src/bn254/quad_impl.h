@@ -183,31 +183,6 @@ quad_sqr_wide(lane_wide_t *w, const fe2x4_t *a)
 	lane_wide_mul(w, &x, &y);
 }
 
-/* r = t mod p for a raw t, not negative and below 21 p, as lane_reduce does it
- * for 5.29 p: 32 multiples, in two pairs of vectors. */
-LANE_INLINE void
-quad_reduce_large(fe2x4_t *r, const lane_t *t)
-{
-	__m512i which = _mm512_srli_epi64(
-	    _mm512_add_epi64(t->l[4], lane_word(1 << 7)), 253 - 208);
-	lane_mask_t upper = _mm512_test_epi64_mask(which, lane_word(16));
-	lane_t u;
-
-	LANE_UNROLL
-	for (int i = 0; i < 5; i++) {
-		const uint64_t *m = lane_large_multiples[i];
-		__m512i low = _mm512_permutex2var_epi64(
-		    _mm512_load_si512(m), which, _mm512_load_si512(m + 8));
-		__m512i high =
-		    _mm512_permutex2var_epi64(_mm512_load_si512(m + 16), which,
-			_mm512_load_si512(m + 24));
-		u.l[i] = _mm512_sub_epi64(
-		    t->l[i], _mm512_mask_mov_epi64(low, upper, high));
-	}
-	lane_carry(r, &u);
-	VERIFY(fe_tight(r));
-}
-
 /* r = (9 + i) a: 9 a0 - a1 + 2p and 9 a1 + a0, below 18 p. */
 LANE_INLINE void
 quad_mul_xi(fe2x4_t *r, const fe2x4_t *a)
@@ -225,7 +200,7 @@ quad_mul_xi(fe2x4_t *r, const fe2x4_t *a)
 		    _mm512_add_epi64(nine, lane_word(2 * lane_modulus[i])),
 		    swap);
 	}
-	quad_reduce_large(r, &t);
+	fe_reduce_large(r, &t);
 }
 
 /* w = a + (9 + i) b */

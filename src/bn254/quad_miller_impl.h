@@ -93,7 +93,7 @@ quad_double_factors(
 		    ae.l[i]);
 	}
 	lane_carry(l, &t);
-	quad_reduce_large(r, &u);
+	fe_reduce_large(r, &u);
 }
 
 /* T = 2T and the tangent, twelve products in three quads:
@@ -146,7 +146,7 @@ quad_add_factors(fe2x4_t *r, const fe2x4_t *q3)
 		    _mm512_add_epi64(_mm512_add_epi64(two_g, g.l[i]), four_p),
 		    ef);
 	}
-	quad_reduce_large(r, &u);
+	fe_reduce_large(r, &u);
 }
 
 /* T = T + Q and the chord, fourteen products in four quads: theta = Y - yQ Z

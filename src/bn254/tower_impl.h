@@ -13,6 +13,11 @@
 #include "bn254/constants.h"
 #include "bn254/fe2_impl.h"
 
+/* A kernel may have its own. */
+#ifndef FE2_STEPS
+#include "bn254/fe2_steps_impl.h"
+#endif
+
 typedef struct {
 	fe2_t c0, c1, c2;
 } fe6_t;
@@ -39,6 +44,15 @@ fe6_sub(fe6_t *r, const fe6_t *a, const fe6_t *b)
 	fe2_sub(&r->c2, &a->c2, &b->c2);
 }
 
+/* r = a - b - c */
+static inline void
+fe6_sub_two(fe6_t *r, const fe6_t *a, const fe6_t *b, const fe6_t *c)
+{
+	fe2_sub_two(&r->c0, &a->c0, &b->c0, &c->c0);
+	fe2_sub_two(&r->c1, &a->c1, &b->c1, &c->c1);
+	fe2_sub_two(&r->c2, &a->c2, &b->c2, &c->c2);
+}
+
 static inline void
 fe6_neg(fe6_t *r, const fe6_t *a)
 {
@@ -59,21 +73,6 @@ fe6_mul_v(fe6_t *r, const fe6_t *a)
 	r->c0 = t;
 }
 
-/* w = (a + b)(c + d) - ac - bd = ad + bc, the two last products given. The
- * kernel says (FE_CROSS_INLINE) whether it is inlined. */
-static FE_CROSS_INLINE void
-few2_cross(few2_t *w, const fe2_t *a, const fe2_t *b, const fe2_t *c,
-    const fe2_t *d, const few2_t *ac, const few2_t *bd)
-{
-	fe2_t s, t;
-
-	fe2_sum(&s, a, b);
-	fe2_add(&t, c, d);
-	few2_mul(w, &s, &t);
-	few2_sub(w, w, ac);
-	few2_sub(w, w, bd);
-}
-
 /* Karatsuba in three terms, reduced once for each coefficient:
  *   c0 = a0 b0 + xi (a1 b2 + a2 b1)
  *   c1 = a0 b1 + a1 b0 + xi a2 b2
@@ -81,21 +80,15 @@ few2_cross(few2_t *w, const fe2_t *a, const fe2_t *b, const fe2_t *c,
 static NOINLINE void
 fe6_mul(fe6_t *r, const fe6_t *a, const fe6_t *b)
 {
-	few2_t v0, v1, v2, s, t;
+	few2_t v0, v1, v2;
 	fe2_t c0, c1;
 
 	few2_mul(&v0, &a->c0, &b->c0);
 	few2_mul(&v1, &a->c1, &b->c1);
 	few2_mul(&v2, &a->c2, &b->c2);
-	few2_cross(&s, &a->c1, &a->c2, &b->c1, &b->c2, &v1, &v2);
-	few2_xi_add(&t, &s, &v0);
-	few2_redc(&c0, &t);
-	few2_cross(&s, &a->c0, &a->c1, &b->c0, &b->c1, &v0, &v1);
-	few2_xi_add(&t, &v2, &s);
-	few2_redc(&c1, &t);
-	few2_cross(&s, &a->c0, &a->c2, &b->c0, &b->c2, &v0, &v2);
-	few2_add(&s, &s, &v1);
-	few2_redc(&r->c2, &s);
+	fe2_xi_cross_add(&c0, &a->c1, &a->c2, &b->c1, &b->c2, &v1, &v2, &v0);
+	fe2_cross_add_xi(&c1, &a->c0, &a->c1, &b->c0, &b->c1, &v0, &v1, &v2);
+	fe2_cross_add(&r->c2, &a->c0, &a->c2, &b->c0, &b->c2, &v0, &v2, &v1);
 	r->c0 = c0;
 	r->c1 = c1;
 }
@@ -104,19 +97,14 @@ fe6_mul(fe6_t *r, const fe6_t *a, const fe6_t *b)
 static NOINLINE void
 fe6_mul_by_01(fe6_t *r, const fe6_t *a, const fe2_t *b0, const fe2_t *b1)
 {
-	few2_t v0, v1, s, t;
+	few2_t v0, v1;
 	fe2_t c0, c1;
 
 	few2_mul(&v0, &a->c0, b0);
 	few2_mul(&v1, &a->c1, b1);
-	few2_mul(&s, &a->c2, b1); /* c0 = v0 + xi a2 b1 */
-	few2_xi_add(&t, &s, &v0);
-	few2_redc(&c0, &t);
-	few2_cross(&s, &a->c0, &a->c1, b0, b1, &v0, &v1);
-	few2_redc(&c1, &s);
-	few2_mul(&s, &a->c2, b0); /* c2 = a2 b0 + v1 */
-	few2_add(&s, &s, &v1);
-	few2_redc(&r->c2, &s);
+	fe2_xi_mul_add(&c0, &a->c2, b1, &v0);
+	fe2_cross(&c1, &a->c0, &a->c1, b0, b1, &v0, &v1);
+	fe2_mul_add(&r->c2, &a->c2, b0, &v1);
 	r->c0 = c0;
 	r->c1 = c1;
 }
@@ -151,9 +139,8 @@ fe12_sqr(fe12_t *r, const fe12_t *a)
 	fe6_add(&t, &t, &a->c0);
 	fe6_mul(&m, &a->c0, &a->c1);
 	fe6_mul(&s, &s, &t);
-	fe6_sub(&s, &s, &m);
 	fe6_mul_v(&t, &m);
-	fe6_sub(&r->c0, &s, &t);
+	fe6_sub_two(&r->c0, &s, &m, &t);
 	fe6_add(&r->c1, &m, &m);
 }
 
@@ -169,8 +156,7 @@ fe12_mul_by_034(fe12_t *r, const fe2_t *a, const fe2_t *b, const fe2_t *c)
 	fe6_add(&s, &r->c0, &r->c1);
 	fe2_add(&t, a, b);
 	fe6_mul_by_01(&s, &s, &t, c);
-	fe6_sub(&s, &s, &v0);
-	fe6_sub(&r->c1, &s, &v1);
+	fe6_sub_two(&r->c1, &s, &v0, &v1);
 	fe6_mul_v(&v1, &v1);
 	fe6_add(&r->c0, &v0, &v1);
 }
@@ -204,8 +190,7 @@ fe12_mul_by_01234(fe12_t *r, const fe2_t a[static 5])
 	fe6_mul_by_01(&v1, &r->c1, &a[1], &a[3]);
 	fe6_add(&s, &r->c0, &r->c1);
 	fe6_mul(&s, &s, &odd);
-	fe6_sub(&s, &s, &v0);
-	fe6_sub(&r->c1, &s, &v1);
+	fe6_sub_two(&r->c1, &s, &v0, &v1);
 	fe6_mul_v(&v1, &v1);
 	fe6_add(&r->c0, &v0, &v1);
 }
