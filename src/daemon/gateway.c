@@ -135,6 +135,12 @@ store_ready(struct watch *w, unsigned what)
 	ledger_store_dispatch(g->store);
 }
 
+static void
+flush_store(struct task *t)
+{
+	ledger_store_flush(loop_owner(t, struct gateway, store_flush)->store);
+}
+
 /* Some have no descriptor, and answer from the loop by themselves. */
 static enum status
 watch_store(struct gateway *g)
@@ -175,6 +181,7 @@ gateway_new(struct gateway **gateway, struct config *config,
 	g->overrides_n = n;
 	deadline_init(&g->tick, tick);
 	deadline_init(&g->drain_end, drain_ended);
+	task_init(&g->store_flush, flush_store);
 	st = gateway_make(g, f);
 	if (st == ST_OK)
 		st = membership_new(&g->membership, g->loop, &g->gate.roots,
@@ -372,6 +379,7 @@ close_all(struct gateway *g)
 	dialer_free(&g->dialer);
 	if (g->watching_store)
 		watch_stop(&g->store_watch);
+	task_drop(&g->store_flush);
 	ledger_store_free(&g->store);
 	relay_free(&g->relay);
 	loop_settle(g->loop);

@@ -93,6 +93,7 @@ struct gateway {
 	void *gate_memory;
 	struct ledger_store *store;
 	struct watch store_watch;
+	struct task store_flush; /* ends a round that has asked it */
 	bool gate_made;
 	struct circuits circuits;
 	void *circuits_memory;

@@ -141,7 +141,9 @@ settle(struct session *s)
 	s->since_ns = loop_clock_ns();
 	st = ledger_store_settle(g->store, &grant, &s->ticket, VERDICT_ACCEPT,
 	    s->self, gateway_now(g));
-	if (st != ST_OK)
+	if (st == ST_OK)
+		task_defer(g->loop, &g->store_flush);
+	else
 		refuse_count(s, st, &grant.left);
 }
 

@@ -237,7 +237,8 @@ journal_replay(struct journal *j, struct journal_replayed *out,
 
 /* --- asking and telling --- */
 
-/* Put a job into the ring, leaving RESERVE places. Under the lock.
+/* Put a job into the ring, leaving RESERVE places. Under the lock; the writer
+ * is woken after it.
  * Returns: the job, to be filled in; NULL when there is no place. */
 static struct job *
 job_put(struct journal *j, enum job_kind kind, uint64_t reserve)
@@ -248,8 +249,21 @@ job_put(struct journal *j, enum job_kind kind, uint64_t reserve)
 		return NULL;
 	job = &j->jobs[j->asked++ % j->capacity];
 	*job = (struct job){.kind = kind};
-	pthread_cond_signal(&j->wake);
 	return job;
+}
+
+/* Not under the lock, or the writer would wake only to wait for it. */
+void
+journal_wake(struct journal *j)
+{
+	pthread_cond_signal(&j->wake);
+}
+
+static void
+unlock_and_wake(struct journal *j)
+{
+	pthread_mutex_unlock(&j->lock);
+	journal_wake(j);
 }
 
 /* Records are not taken now. Under the lock. */
@@ -261,7 +275,7 @@ is_closed(const struct journal *j)
 }
 
 enum status
-journal_append(
+journal_queue(
     struct journal *j, const struct journal_entry *entry, handle_t who)
 {
 	struct job *job = NULL;
@@ -277,6 +291,17 @@ journal_append(
 		job->entry = *entry;
 	}
 	pthread_mutex_unlock(&j->lock);
+	return s;
+}
+
+enum status
+journal_append(
+    struct journal *j, const struct journal_entry *entry, handle_t who)
+{
+	enum status s = journal_queue(j, entry, who);
+
+	if (s == ST_OK)
+		journal_wake(j);
 	return s;
 }
 
@@ -335,7 +360,7 @@ journal_compact(struct journal *j, uint64_t floor)
 		job->floor = floor;
 		j->compaction = COMPACT_OPEN;
 	}
-	pthread_mutex_unlock(&j->lock);
+	unlock_and_wake(j);
 	return job != NULL ? ST_OK : ST_BUSY;
 }
 
@@ -375,7 +400,7 @@ journal_compact_add(
 		b->full = true;
 		job->buffer = (unsigned)(b - j->buffers);
 	}
-	pthread_mutex_unlock(&j->lock);
+	unlock_and_wake(j);
 	return s == ST_OK && job == NULL ? ST_BUSY : s;
 }
 
@@ -393,7 +418,7 @@ journal_compact_end(struct journal *j)
 			j->compaction = COMPACT_ENDING;
 		s = j->compaction == COMPACT_NONE ? ST_INTERNAL : ST_BUSY;
 	}
-	pthread_mutex_unlock(&j->lock);
+	unlock_and_wake(j);
 	return s;
 }
 
@@ -422,7 +447,7 @@ journal_close(struct journal **jp, journal_done_fn *fn, void *ctx)
 		pthread_mutex_lock(&j->lock);
 		/* There is always one place for it. */
 		(void)job_put(j, JOB_STOP, 0);
-		pthread_mutex_unlock(&j->lock);
+		unlock_and_wake(j);
 		pthread_join(j->writer, NULL);
 		journal_dispatch(j, fn, ctx);
 	}

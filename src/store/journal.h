@@ -115,6 +115,13 @@ typedef void journal_done_fn(void *ctx, handle_t who, enum status status);
 enum status journal_append(struct journal *j, const struct journal_entry *entry,
     handle_t who) WARN_UNUSED;
 
+/* The same for records that come in company: the writer is not woken, and what
+ * is queued is written after the next journal_wake or journal_append, all in
+ * one. */
+enum status journal_queue(struct journal *j, const struct journal_entry *entry,
+    handle_t who) WARN_UNUSED;
+void journal_wake(struct journal *j);
+
 /* Readable when there is something to dispatch. */
 int journal_fd(const struct journal *j);
 

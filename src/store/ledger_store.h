@@ -60,6 +60,7 @@ struct ledger_store_ops {
 	enum status (*add)(struct ledger_store *s, struct gate_tunnel *tunnel,
 	    uint64_t up, uint64_t down);
 	void (*close)(struct ledger_store *s, struct gate_tunnel *tunnel);
+	void (*flush)(struct ledger_store *s); /* NULL: nothing waits for it */
 	int (*fd)(const struct ledger_store *s);
 	void (*dispatch)(struct ledger_store *s);
 	void (*tick)(struct ledger_store *s, now_t now);
@@ -77,8 +78,8 @@ struct ledger_store {
 /* Count one request of ticket T, whose proof got VERDICT, for WHO.
  * Out:     *grant: what is left, for the statuses of gate_settle that set it;
  *          never a tunnel.
- * Returns: ST_OK: an answer will come. Anything else is the answer, and
- *          nothing was counted: as gate_settle, and ST_JOURNAL_FAILED (can not
+ * Returns: ST_OK: an answer will come, after ledger_store_flush. Anything else
+ *          is the answer, and nothing was counted: as gate_settle, and ST_JOURNAL_FAILED (can not
  *          be written down now), ST_LEDGER_UNREACHABLE, ST_OVERLOADED (too
  *          many are waiting). */
 static inline enum status WARN_UNUSED
@@ -86,6 +87,15 @@ ledger_store_settle(struct ledger_store *s, struct gate_grant *grant,
     const struct gate_ticket *t, enum verdict verdict, handle_t who, now_t now)
 {
 	return s->ops->settle(s, grant, t, verdict, who, now);
+}
+
+/* What has been asked is all for now: have it written down. Once a round of the
+ * loop, so that a journal's writer wakes once for all the requests of it. */
+static inline void
+ledger_store_flush(struct ledger_store *s)
+{
+	if (s->ops->flush != NULL)
+		s->ops->flush(s);
 }
 
 /* A tunnel has carried bytes.

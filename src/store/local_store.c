@@ -165,14 +165,14 @@ on_written(void *ctx, handle_t h, enum status s)
 	answer(ctx, h, s);
 }
 
-/* Have R written, or say at once that it is. */
+/* Have R written at the next flush, or say at once that it is. */
 static enum status
 make_durable(struct local_store *l, const struct ledger_record *r, handle_t h)
 {
 	const struct journal_entry e = {.kind = JOURNAL_COUNT, .count = *r};
 
 	if (l->journal != NULL)
-		return journal_append(l->journal, &e, h);
+		return journal_queue(l->journal, &e, h);
 	l->ready[l->asked++ % l->ready_cap] = h;
 	(void)!eventfd_write(l->event_fd, 1);
 	return ST_OK;
@@ -230,6 +230,15 @@ local_close(struct ledger_store *s, struct gate_tunnel *tunnel)
 
 	if (gate_tunnel_close(l->gate, tunnel, &r))
 		note_count(l, &r);
+}
+
+static void
+local_flush(struct ledger_store *s)
+{
+	struct local_store *l = local(s);
+
+	if (l->journal != NULL)
+		journal_wake(l->journal);
 }
 
 static int
@@ -331,6 +340,7 @@ static const struct ledger_store_ops local_ops = {
     .settle = local_settle,
     .add = local_add,
     .close = local_close,
+    .flush = local_flush,
     .fd = local_fd,
     .dispatch = local_dispatch,
     .tick = local_tick,

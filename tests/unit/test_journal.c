@@ -278,6 +278,36 @@ test_group_commit(void)
 	leave();
 }
 
+/* What is queued for company waits to be woken, and is one write then. */
+static void
+test_queue_woken(void)
+{
+	struct journal *j;
+	struct journal_health before, after;
+
+	enter();
+	open_always(&j);
+	CHECK_STATUS(append(j, 0, 1), ST_OK);
+	poll(NULL, 0, 50); /* the writer sleeps again */
+	journal_health(j, &before);
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct journal_entry e = count_of(i % MEMBERS, i);
+		CHECK_STATUS(journal_queue(j, &e, (handle_t){i + 1, 1}), ST_OK);
+	}
+	poll(NULL, 0, 20);
+	journal_health(j, &after);
+	CHECK_INT(after.queued, 1000);
+	CHECK_INT(after.records, before.records);
+	told_n = 0;
+	journal_wake(j);
+	wait_told(j, 1000);
+	journal_health(j, &after);
+	CHECK_INT(after.synced, before.synced + 1000);
+	CHECK_INT(after.syncs, before.syncs + 1);
+	journal_close(&j, NULL, NULL);
+	leave();
+}
+
 static void
 test_queue_bounded(void)
 {
@@ -1018,6 +1048,7 @@ test_killed_at_random(void)
 
 TESTS({"journal: a restart", test_restart},
     {"journal: group commit", test_group_commit},
+    {"journal: queued, then woken", test_queue_woken},
     {"journal: the queue is bounded", test_queue_bounded},
     {"journal: sync = interval", test_interval},
     {"journal: a torn tail at every byte", test_torn_tail},

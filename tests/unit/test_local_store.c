@@ -149,6 +149,7 @@ wait_some(int ms)
 {
 	struct pollfd p = {.fd = ledger_store_fd(store), .events = POLLIN};
 
+	ledger_store_flush(store);
 	if (poll(&p, 1, ms) == 1)
 		ledger_store_dispatch(store);
 }
