@@ -475,6 +475,7 @@ bench-programs: all $(BENCH_BIN) $(BENCH_PEERS) $(B)/bench/traffic
 
 bench: bench-programs ## measure; tables as text, JSON and SVG in build/bench
 	@bench/run $(BENCH_BIN) $(BENCH_PEERS)
+	@bench/path --short $(B)/bench/traffic
 
 bench-compare: ## count instructions beside bench/counts.json (valgrind)
 	@$(MAKE) --no-print-directory -s bench-programs COUNT=1

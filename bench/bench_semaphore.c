@@ -9,6 +9,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "bench.h"
+#include "bn254/kernel.h"
 #include "postern/semaphore.h"
 
 enum { DEPTH = 3, PROOFS_MAX = 64, BATCH_MAX = 256, TEXT_MAX = 4096 };
@@ -131,21 +132,43 @@ run_batch(void *ctx)
 	return true;
 }
 
+/* Batches of 64 with one proof among them that does not hold, and of all
+ * depths. */
 static void
-bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
+bench_mixtures(const struct bench *b, struct proofs *p, struct proofs *all)
 {
-	static const size_t batches[] = {8, 64, 256};
+	char name[64];
+	struct bench_spec spec = {
+	    .name = name, .run = run_batch, .ctx = p, .batch = 64};
+
+	p->batch = 64;
+	p->bad = 30;
+	snprintf(name, sizeof(name), "verify/batch-64-one-bad/%s", p->kernel);
+	bench_run(b, &spec, NULL);
+	p->bad = 0;
+
+	snprintf(name, sizeof(name), "verify/batch-64-depths/%s", p->kernel);
+	if (!bench_wants(b, name))
+		return;
+	if (semaphore_keys_new(&all->keys, SEMAPHORE_ALL_DEPTHS, p->kernel) !=
+	    ST_OK)
+		fail("no keys");
+	all->batch = 64;
+	spec.ctx = all;
+	bench_run(b, &spec, NULL);
+	semaphore_keys_free(all->keys);
+}
+
+static void
+bench_kernel(const struct bench *b, struct proofs *p, struct proofs *all)
+{
+	static const size_t batches[] = {1, 8, 64, 256};
 	char name[64];
 
-	p->kernel = kernel;
-	if (semaphore_keys_new(&p->keys, SEMAPHORE_DEPTH_BIT(DEPTH), kernel) !=
-	    ST_OK) {
-		fprintf(stderr, "bench: no kernel %s here\n", kernel);
-		return;
-	}
-	if (kernel == NULL)
-		kernel = "best";
-	snprintf(name, sizeof(name), "verify/cold/%s", kernel);
+	if (semaphore_keys_new(
+		&p->keys, SEMAPHORE_DEPTH_BIT(DEPTH), p->kernel) != ST_OK)
+		fail("no key");
+	snprintf(name, sizeof(name), "verify/cold/%s", p->kernel);
 	bench_run(b,
 	    &(struct bench_spec){.name = name,
 		.run = run_cold,
@@ -154,7 +177,7 @@ bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
 		.samples = 101},
 	    NULL);
 	/* The seed's own count: 480 verifications. */
-	snprintf(name, sizeof(name), "verify/warm/%s", kernel);
+	snprintf(name, sizeof(name), "verify/warm/%s", p->kernel);
 	bench_run(b,
 	    &(struct bench_spec){.name = name,
 		.run = run_warm,
@@ -166,7 +189,7 @@ bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
 	for (size_t i = 0; i < sizeof(batches) / sizeof(*batches); i++) {
 		p->batch = batches[i];
 		snprintf(name, sizeof(name), "verify/batch-%zu/%s", p->batch,
-		    kernel);
+		    p->kernel);
 		bench_run(b,
 		    &(struct bench_spec){.name = name,
 			.run = run_batch,
@@ -174,61 +197,42 @@ bench_kernel(const struct bench *b, struct proofs *p, const char *kernel)
 			.batch = (unsigned)p->batch},
 		    NULL);
 	}
+	bench_mixtures(b, p, all);
 	semaphore_keys_free(p->keys);
 }
 
-/* 64 proofs with one among them that does not hold, and 64 of all depths. */
-static void
-bench_mixtures(const struct bench *b, struct proofs *p)
+static struct proofs *
+proofs_new(bool any_depth)
 {
-	struct proofs *all = calloc(1, sizeof(*all));
-	struct bench_spec spec = {.name = "verify/batch-64/one-bad",
-	    .run = run_batch,
-	    .ctx = p,
-	    .batch = 64};
+	struct proofs *p = calloc(1, sizeof(*p));
 
-	if (all == NULL ||
-	    semaphore_keys_new(&p->keys, SEMAPHORE_DEPTH_BIT(DEPTH), NULL) !=
-		ST_OK)
-		fail("no key");
-	p->batch = 64;
-	p->bad = 30;
+	if (p == NULL)
+		fail("out of memory");
+	p->any_depth = any_depth;
+	load(p);
 	p->wrong = p->read[0];
 	p->wrong.nullifier[31] ^= 1;
-	bench_run(b, &spec, NULL);
-	p->bad = 0;
-	semaphore_keys_free(p->keys);
-
-	all->any_depth = true;
-	load(all);
-	memcpy(all->random, p->random, sizeof(all->random));
-	if (semaphore_keys_new(&all->keys, SEMAPHORE_ALL_DEPTHS, NULL) != ST_OK)
-		fail("no keys");
-	all->batch = 64;
-	spec.name = "verify/batch-64/depths-1-to-32";
-	spec.ctx = all;
-	bench_run(b, &spec, NULL);
-	semaphore_keys_free(all->keys);
-	free(all);
+	/* Weights need not be secret where nobody tries to cheat. */
+	for (size_t i = 0; i < sizeof(p->random); i++)
+		p->random[i] = (uint8_t)(i * 151 + 7);
+	return p;
 }
 
 int
 main(int argc, char **argv)
 {
-	static const char *const kernels[] = {NULL, "adx", "c64", "mpn"};
-	struct proofs *p = calloc(1, sizeof(*p));
+	const struct bn254_kernel *kernel;
+	struct proofs *p, *all;
 	struct bench b;
 
 	bench_begin(&b, argc, argv);
-	if (p == NULL)
-		fail("out of memory");
-	load(p);
-	/* Weights need not be secret where nobody tries to cheat. */
-	for (size_t i = 0; i < sizeof(p->random); i++)
-		p->random[i] = (uint8_t)(i * 151 + 7);
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
-		bench_kernel(&b, p, kernels[i]);
-	bench_mixtures(&b, p);
+	p = proofs_new(false);
+	all = proofs_new(true);
+	for (size_t i = 0; (kernel = bn254_kernel_nth(i)) != NULL; i++) {
+		p->kernel = bn254_kernel_name(kernel);
+		bench_kernel(&b, p, all);
+	}
 	free(p);
+	free(all);
 	return 0;
 }

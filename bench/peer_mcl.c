@@ -22,11 +22,12 @@
 #include "base/text.h"
 #include "bench.h"
 #include "bn254/fp.h"
+#include "bn254/kernel.h"
 #include "postern/semaphore.h"
 #include "semaphore/keys.h"
 #include "semaphore/statement.h"
 
-enum { DEPTH = 3, ROUNDS = 201, INPUTS = SEMAPHORE_INPUTS };
+enum { DEPTH = 3, ROUNDS = 201, INPUTS = SEMAPHORE_INPUTS, KERNELS_MAX = 8 };
 
 static void
 must(int holds, const char *what)
@@ -226,19 +227,18 @@ print(const char *name, double us[static ROUNDS])
 int
 main(void)
 {
-	static struct ours ours[] = {
-	    {.name = "best"}, {.name = "adx"}, {.name = "mpn"}};
+	static struct ours ours[KERNELS_MAX];
 	static double theirs[ROUNDS];
+	const struct bn254_kernel *kernel;
 	struct statement s;
 	struct peer m;
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-		ours[n] = ours[i];
-		if (semaphore_keys_new(&ours[n].keys,
-			SEMAPHORE_DEPTH_BIT(DEPTH),
-			i == 0 ? NULL : ours[n].name) == ST_OK)
-			n++;
+	for (; n < KERNELS_MAX && (kernel = bn254_kernel_nth(n)) != NULL; n++) {
+		ours[n].name = bn254_kernel_name(kernel);
+		must(semaphore_keys_new(&ours[n].keys,
+			 SEMAPHORE_DEPTH_BIT(DEPTH), ours[n].name) == ST_OK,
+		    "a kernel's keys");
 	}
 	must(n > 0, "no kernel");
 	load(&s, ours[0].keys);

@@ -397,19 +397,32 @@ on_write(struct client *c)
 	set_watch(epoll, c->fd, c, EPOLLIN, EPOLL_CTL_MOD);
 }
 
+/* Most bytes are thrown away unseen, so that the client costs little; those of
+ * one read in 64 are looked at. */
+static void
+on_stream(struct client *c)
+{
+	static char bytes[1 << 18];
+	static unsigned reads;
+	bool look = reads++ % 64 == 0;
+	ssize_t n = recv(c->fd, bytes, sizeof(bytes), look ? 0 : MSG_TRUNC);
+
+	if (n > 0)
+		c->role->bytes += (uint64_t)n;
+	else
+		must(n < 0 && errno == EAGAIN, "a tunnel was dropped");
+	for (ssize_t i = 0; look && i < n; i++)
+		must(bytes[i] == 0, "other bytes than the sink's came");
+}
+
 static void
 on_read(struct client *c)
 {
-	static char discard[1 << 18];
 	char *end;
 	ssize_t n;
 
 	if (c->state == STREAM) {
-		n = recv(c->fd, discard, sizeof(discard), MSG_TRUNC);
-		if (n > 0)
-			c->role->bytes += (uint64_t)n;
-		else if (n == 0 || errno != EAGAIN)
-			must(false, "a tunnel was dropped");
+		on_stream(c);
 		return;
 	}
 	n = recv(c->fd, c->in + c->in_len, sizeof(c->in) - 1 - c->in_len, 0);
