@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "net/stream.h"
+
 void
 connecting_init(struct connecting *c,
     void (*done)(struct connecting *c, enum status status, int fd))
@@ -53,6 +55,7 @@ connecting_start(struct connecting *c, struct loop *l,
 	    a->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (c->fd < 0)
 		return ST_SYS;
+	stream_prepare(c->fd);
 	watch_init(&c->watch, l, c->fd, on_ready);
 	/* One that is connected at once is writable at the next turn. */
 	if (connect(c->fd, &a->sa, len) != 0 && errno != EINPROGRESS)

@@ -24,6 +24,7 @@ struct listener {
 	struct watch watch;
 	struct deadline retry;
 	int fd;
+	bool local; /* AF_UNIX: what it accepts inherits nothing */
 	bool paused; /* by the owner */
 	struct listener_counts counts;
 };
@@ -137,6 +138,8 @@ on_ready(struct watch *w, unsigned what)
 		if (fd < 0)
 			continue;
 		ls->counts.accepted++;
+		if (ls->local)
+			stream_prepare(fd);
 		/* This one may stay: it is what tells us. */
 		if (fd >= limit)
 			pause_for_want(ls);
@@ -302,6 +305,16 @@ open_socket(struct listener *ls)
 	return ST_BAD_VALUE;
 }
 
+static bool
+is_local(int fd)
+{
+	int domain = AF_UNSPEC;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+	    domain == AF_UNIX;
+}
+
 enum status
 listener_new(
     struct listener **out, struct loop *l, const struct listener_config *config)
@@ -320,6 +333,7 @@ listener_new(
 	watch_init(&ls->watch, l, -1, on_ready);
 	if ((s = open_socket(ls)) == ST_OK) {
 		stream_prepare(ls->fd);
+		ls->local = is_local(ls->fd);
 		watch_init(&ls->watch, l, ls->fd, on_ready);
 		if (listen(ls->fd, backlog) != 0)
 			s = ST_SYS;

@@ -17,22 +17,14 @@ stream_is_open(const struct stream *s)
 	return s->fd >= 0;
 }
 
-static void
-take_in_line(int fd)
-{
-	int on = 1;
-
-	/* Fails on a socket that does not know it: it has no urgent data. */
-	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
-}
-
 void
 stream_prepare(int fd)
 {
 	int on = 1;
 
+	/* Either fails on a socket that does not know it, and need not. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	take_in_line(fd);
+	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
 }
 
 static void
@@ -51,22 +43,14 @@ enum status
 stream_open(struct stream *s, struct loop *l, int fd,
     void (*ready)(struct stream *s), void *owner)
 {
-	int domain = AF_UNSPEC;
-	socklen_t len = sizeof(domain);
-
 	*s = (struct stream){
 	    .fd = fd, .writable = true, .ready = ready, .owner = owner};
 	watch_init(&s->watch, l, fd, on_watch);
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) != 0 ||
-	    watch_start(&s->watch, WATCH_READ | WATCH_WRITE | WATCH_EDGE) !=
-		ST_OK) {
-		stream_close(s, STREAM_ORDERLY);
-		return ST_SYS;
-	}
-	s->tcp = domain != AF_UNIX;
-	if (!s->tcp)
-		take_in_line(fd);
-	return ST_OK;
+	if (watch_start(&s->watch, WATCH_READ | WATCH_WRITE | WATCH_EDGE) ==
+	    ST_OK)
+		return ST_OK;
+	stream_close(s, STREAM_ORDERLY);
+	return ST_SYS;
 }
 
 void

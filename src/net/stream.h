@@ -20,7 +20,6 @@ struct stream {
 	struct watch watch;
 	int fd; /* -1: none */
 	bool readable, writable;
-	bool tcp; /* else AF_UNIX */
 	/* Something changed; the flags say what is believed now. */
 	void (*ready)(struct stream *s);
 	void *owner; /* of whoever handles it at present */
@@ -31,10 +30,12 @@ void stream_init(struct stream *s);
 
 /* Prepare a socket: no Nagle, urgent data in line (it is ordinary data then).
  * What a listening TCP socket has, the accepted ones inherit, so that this
- * costs nothing per connection. AF_UNIX ones do not: stream_open sees to it. */
+ * costs nothing per connection. AF_UNIX ones do not: whoever accepts one
+ * prepares it (net/listener.h does). */
 void stream_prepare(int fd);
 
-/* Take over FD, a connected non-blocking socket, and register it: READY is
+/* Take over FD, a connected non-blocking socket that has been prepared, and
+ * register it: READY is
  * called from the loop only, never from here.
  * Returns: ST_OK; ST_SYS (then FD is closed and S is not open). */
 enum status stream_open(struct stream *s, struct loop *l, int fd,

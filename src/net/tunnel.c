@@ -160,10 +160,9 @@ static bool
 discard(struct relay *r, struct stream *s, size_t n)
 {
 	while (n != 0) {
-		/* TCP drops them where they are; AF_UNIX has to copy, onto the
+		/* TCP drops them where they are; AF_UNIX copies them onto the
 		 * scratch buffer, whose bytes have been sent. */
-		ssize_t took = s->tcp ? recv(s->fd, NULL, n, MSG_TRUNC)
-				      : recv(s->fd, r->scratch, n, 0);
+		ssize_t took = recv(s->fd, r->scratch, n, MSG_TRUNC);
 		if (took > 0)
 			n -= (size_t)took; /* less at an urgent mark */
 		else if (took == 0 || errno != EINTR)

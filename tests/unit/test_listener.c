@@ -205,6 +205,8 @@ test_unix(void)
 	CHECK_INT(listener_port(f.listener), 0);
 	int fd = dial_path();
 	SPIN(f.loop, f.n == 1);
+	/* Not inherited: each is prepared by itself. */
+	CHECK(flag(f.fds[0], SOL_SOCKET, SO_OOBINLINE) != 0);
 	close(fd);
 
 	/* It is in use: nobody takes it away. */

@@ -84,8 +84,7 @@ open_side(struct route *r, int side, enum kind kind)
 	int pair[2];
 
 	kind == TCP ? tcp_pair(pair) : unix_pair(pair);
-	if (kind == TCP)
-		stream_prepare(pair[0]); /* as its listener would be */
+	stream_prepare(pair[0]); /* as its listener would see to */
 	r->app[side] = pair[1];
 	CHECK_STATUS(
 	    stream_open(&r->stream[side], r->f->loop, pair[0], stray, NULL),
