@@ -149,7 +149,8 @@ bad_keys(const struct bn254_kernel *k)
 
 /* --- batches --------------------------------------------------------------- */
 
-#define KEYS 5
+#define KEYS 35 /* more than one product takes */
+#define FEW 5
 #define JOBS 70
 
 static struct maker makers[KEYS];
@@ -162,7 +163,7 @@ struct batch_test {
 };
 
 /* Keys 1 and 2 share gamma, as the keys of one ceremony do; 2 and 3 share
- * alpha and beta too; 4 has fewer inputs. */
+ * alpha and beta too; 4 has fewer inputs. From 6 on all share 1's gamma. */
 static void
 batch_init(struct batch_test *t, const struct bn254_kernel *k)
 {
@@ -175,9 +176,9 @@ batch_init(struct batch_test *t, const struct bn254_kernel *k)
 			continue;
 		}
 		maker_init(&makers[i], i == 4 ? 1 : INPUTS);
-		if (i == 2) {
-			makers[2].gamma = makers[1].gamma;
-			makers[2].vk.gamma = makers[1].vk.gamma;
+		if (i == 2 || i > 5) {
+			makers[i].gamma = makers[1].gamma;
+			makers[i].vk.gamma = makers[1].vk.gamma;
 		}
 		if (i == 3) {
 			makers[3].alpha = makers[2].alpha;
@@ -312,11 +313,15 @@ batches(const struct bn254_kernel *k)
 
 	batch_init(&t, k);
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
-		for (size_t keys = 1; keys <= KEYS; keys += KEYS - 1) {
-			batch_fill(&t, sizes[s], keys);
+		for (size_t i = 0; i < 3; i++) {
+			static const size_t keys[] = {1, FEW, KEYS};
+
+			if (keys[i] == KEYS && sizes[s] != JOBS)
+				continue;
+			batch_fill(&t, sizes[s], keys[i]);
 			batch_run(&t, sizes[s]);
-			for (size_t i = 0; i < sizes[s]; i++)
-				CHECK_STATUS(t.jobs[i].status, ST_OK);
+			for (size_t j = 0; j < sizes[s]; j++)
+				CHECK_STATUS(t.jobs[j].status, ST_OK);
 		}
 	}
 	batch_release(&t);
@@ -330,18 +335,22 @@ bad_batches(const struct bn254_kernel *k)
 	batch_init(&t, k);
 	/* Each kind of bad alone, everywhere in turn. */
 	for (unsigned kind = 0; kind < 7; kind++) {
-		batch_fill(&t, 20, KEYS);
+		batch_fill(&t, 20, FEW);
 		spoil(&t, test_random() % 20, kind);
 		batch_run(&t, 20);
 	}
 	/* One, two, many, all. */
 	for (size_t bad = 1; bad <= 40; bad += 13) {
-		batch_fill(&t, 40, KEYS);
+		batch_fill(&t, 40, FEW);
 		for (size_t i = 0; i < bad; i++)
 			spoil(&t, bad == 40 ? i : test_random() % 40,
 			    (unsigned)test_random());
 		batch_run(&t, 40);
 	}
+	/* Each a key of its own. */
+	batch_fill(&t, KEYS, KEYS);
+	spoil(&t, test_random() % KEYS, 1);
+	batch_run(&t, KEYS);
 	batch_release(&t);
 }
 

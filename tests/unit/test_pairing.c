@@ -329,6 +329,67 @@ test_inverse_roots(void)
 	kernels(inverse_roots);
 }
 
+/* Sums of every length up to where lanes begin and beyond, with signs; and
+ * what an addition does not know: infinity, equal points and opposite ones. */
+static void
+sums(const struct bn254_kernel *k)
+{
+	enum { MOST = 150 };
+	static g1_t p[MOST];
+	static struct g1_term terms[MOST];
+	g1j_t want, got, j, g;
+	g1_t t;
+
+	g1j_from_affine(&g, &g1_generator);
+	for (size_t i = 0; i < MOST; i++) {
+		uint64_t scalar[4] = {test_random(), test_random(), 0, 0};
+
+		g1j_mul_var(&j, &g, scalar);
+		g1j_to_affine(&p[i], &j);
+		terms[i].p = &p[i];
+		terms[i].negative = test_random() % 2;
+	}
+	for (size_t n = 0; n <= 6 * MOST; n++) {
+		size_t length = n < MOST ? n : MOST - n % 30;
+
+		if (n >= MOST) {
+			size_t at = test_random() % length;
+
+			terms[at].p = &p[test_random() % 4];
+			if (n % 3 == 0)
+				p[test_random() % MOST] = g1_infinity;
+			if (n % 100 == 0)
+				p[0] = p[1];
+		}
+		g1j_set_infinity(&want);
+		for (size_t i = 0; i < length; i++) {
+			t = *terms[i].p;
+			if (terms[i].negative)
+				g1_neg(&t, &t);
+			g1j_madd_var(&want, &want, &t);
+		}
+		k->sum(&got, terms, length);
+		CHECK(g1j_eq(&got, &want));
+	}
+	/* One point, everywhere. */
+	for (size_t i = 0; i < MOST; i++)
+		terms[i].p = &g1_generator;
+	k->sum(&got, terms, MOST);
+	g1j_set_infinity(&want);
+	for (size_t i = 0; i < MOST; i++) {
+		g1_neg(&t, &g1_generator);
+		g1j_madd_var(
+		    &want, &want, terms[i].negative ? &t : &g1_generator);
+	}
+	CHECK(g1j_eq(&got, &want));
+}
+
+static void
+test_sums(void)
+{
+	kernels(sums);
+}
+
 static void
 test_pick(void)
 {
@@ -349,5 +410,6 @@ TESTS({"pairings equal the oracle's", test_oracle},
     {"membership of G2 is the oracle's", test_membership},
     {"no point of order 10069 is in G2", test_small_order},
     {"bilinear", test_bilinear}, {"inverse roots", test_inverse_roots},
+    {"sums of points", test_sums},
     {"products with stored lines", test_products},
     {"kernels are picked by name", test_pick})

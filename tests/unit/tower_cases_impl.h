@@ -1,77 +1,14 @@
-/* tests/unit/tower_cases_impl.h: one kernel's tower against GMP.
- *
- * The including file has included a core. The oracle knows Fp12 as polynomials
- * in w over the integers modulo w^12 - 18 w^6 + 82, twelve mpz each, and i as
- * w^6 - 9: neither Karatsuba nor a tower nor Montgomery.
+/* tests/unit/tower_cases_impl.h: one kernel's tower against GMP, see big12.h.
+ * The including file has included a core.
  */
-#include <gmp.h>
-
 #include "bn254/fe_scalar_impl.h"
 #include "bn254/cyclotomic_impl.h"
 #include "bn254/final_impl.h"
 #include "bn254/power_impl.h"
+#include "big12.h"
 #include "harness.h"
 
 #define ROUNDS 400
-
-struct big12 {
-	mpz_t c[12];
-};
-
-static mpz_t prime;
-
-static void
-big_init(struct big12 *a)
-{
-	for (int i = 0; i < 12; i++)
-		mpz_init(a->c[i]);
-}
-
-static void
-big_clear(struct big12 *a)
-{
-	for (int i = 0; i < 12; i++)
-		mpz_clear(a->c[i]);
-}
-
-static void
-big_mul(struct big12 *r, const struct big12 *a, const struct big12 *b)
-{
-	mpz_t t[23];
-
-	for (int i = 0; i < 23; i++)
-		mpz_init(t[i]);
-	for (int i = 0; i < 12; i++) {
-		for (int j = 0; j < 12; j++)
-			mpz_addmul(t[i + j], a->c[i], b->c[j]);
-	}
-	for (int i = 22; i >= 12; i--) {
-		mpz_addmul_ui(t[i - 6], t[i], 18);
-		mpz_submul_ui(t[i - 12], t[i], 82);
-	}
-	for (int i = 0; i < 12; i++)
-		mpz_mod(r->c[i], t[i], prime);
-	for (int i = 0; i < 23; i++)
-		mpz_clear(t[i]);
-}
-
-/* r = a^p, as a power. */
-static void
-big_frobenius(struct big12 *r, const struct big12 *a)
-{
-	struct big12 t;
-
-	big_init(&t);
-	mpz_set_ui(t.c[0], 1);
-	for (size_t i = mpz_sizeinbase(prime, 2); i-- > 0;) {
-		big_mul(&t, &t, &t);
-		if (mpz_tstbit(prime, i))
-			big_mul(&t, &t, a);
-	}
-	for (int i = 0; i < 12; i++)
-		mpz_set(r->c[i], t.c[i]);
-	big_clear(&t);
-}
 
 static void
 big_from_fe(mpz_t r, const fe_t *a)
@@ -86,17 +23,13 @@ big_from_fe(mpz_t r, const fe_t *a)
 static void
 big_add_fe2(struct big12 *r, const fe2_t *a, int k)
 {
-	mpz_t t;
+	mpz_t c0, c1;
 
-	mpz_init(t);
-	big_from_fe(t, &a->c0);
-	mpz_add(r->c[k], r->c[k], t);
-	big_from_fe(t, &a->c1);
-	mpz_add(r->c[k + 6], r->c[k + 6], t);
-	mpz_submul_ui(r->c[k], t, 9);
-	mpz_mod(r->c[k], r->c[k], prime);
-	mpz_mod(r->c[k + 6], r->c[k + 6], prime);
-	mpz_clear(t);
+	mpz_inits(c0, c1, NULL);
+	big_from_fe(c0, &a->c0);
+	big_from_fe(c1, &a->c1);
+	big_add_coefficient(r, c0, c1, k);
+	mpz_clears(c0, c1, NULL);
 }
 
 static void
@@ -165,9 +98,7 @@ sample12(fe12_t *r)
 static bool
 begin(void)
 {
-	mpz_init_set_str(prime,
-	    "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47",
-	    16);
+	big_begin();
 	if (!core_supported())
 		printf("    not on this processor\n");
 	return core_supported();
