@@ -112,8 +112,15 @@ copy(struct fetch *f)
 
 	if (artifact_find(path, f->source->from, f->depth) != ST_OK ||
 	    (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-		cli_error(f->name, "%s: no key for depth %u there",
-		    f->source->from, (unsigned)f->depth);
+		if (access(f->source->from, F_OK) != 0)
+			cli_error(f->name,
+			    "--from %s: %s (name the folder that has the keys "
+			    "already)",
+			    f->source->from, strerror(errno));
+		else
+			cli_error(f->name,
+			    "--from %s: no semaphore-%u.zkey there",
+			    f->source->from, (unsigned)f->depth);
 		return ST_NOT_FOUND;
 	}
 	st = restart(f); /* nothing is won by going on */

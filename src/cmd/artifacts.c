@@ -197,8 +197,8 @@ static const struct cli_option fetch_options[FETCH_OPTIONS + 1] = {
     [FETCH_DEPTH] = {"depth", 0, "LIST",
 	"which keys, like 3,10-16, or 1-32 for all (105 MB)"},
     [FETCH_FROM] = {"from", 0, "URL|DIR",
-	"https://... of the folder that has them, or a folder (else npm's "
-	"package, if it is here)"},
+	"where semaphore-N.zkey is already: the https:// address of a folder, "
+	"or a folder here (else npm's package, if it is here)"},
     [FETCH_PROXY] = {"proxy", 0, "URL",
 	"for https, like socks5h://127.0.0.1:9050 for tor"},
     [FETCH_CACERT] = {"cacert", 0, "FILE",
@@ -281,12 +281,12 @@ static int
 artifacts_fetch(int argc, char **argv)
 {
 	static const struct cli_spec spec = {
-	    .synopsis = "--depth LIST [--from URL|DIR] [DIR]",
-	    .summary =
-		"Get proving keys into DIR (else $XDG_DATA_HOME/postern, "
-		"or ~/.local/share/postern).\nWhat was broken off goes "
-		"on where it stopped; a file that is not the official "
-		"key\nnever takes its name.",
+	    .synopsis = "--depth LIST [--from URL|DIR] [TO]",
+	    .summary = "Get proving keys into the folder TO (else "
+		       "$XDG_DATA_HOME/postern, "
+		       "or ~/.local/share/postern).\nWhat was broken off goes "
+		       "on where it stopped; a file that is not the official "
+		       "key\nnever takes its name.",
 	    .options = fetch_options,
 	    .notes = "Only members need them, and each only the one for its "
 		     "group's depth.",

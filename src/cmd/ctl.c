@@ -62,6 +62,35 @@ show(const char *name, const json_t *answer, const char *command, bool as_json)
 	return CLI_OK;
 }
 
+/* Whether the command in the N words at WORDS is one, with what it wants. */
+static bool
+is_command(const char *name, const char *path, char **words, int n)
+{
+	const struct ctl_command *c = ctl_commands;
+	struct buffer known = {0};
+
+	while (c->name != NULL && strcmp(c->name, words[0]) != 0) {
+		buffer_format(&known, "%s, ", c->name);
+		c++;
+	}
+	if (c->name == NULL)
+		cli_error(name,
+		    "%s: there is no such command (there are %stop and "
+		    "members)",
+		    words[0], known.text);
+	else if (c->arg != NULL && n < 2)
+		cli_error(name, "%s %s: give what is to be in its place (%s)",
+		    c->name, c->arg, c->help);
+	buffer_clear(&known);
+	if (c->name == NULL || (c->arg != NULL && n < 2))
+		return false;
+	if (c->arg == NULL || strcmp(c->arg, CTL_GROUP) != 0)
+		return true;
+	json_t *group = ctl_find_group(name, path, words[1]);
+	json_decref(group);
+	return group != NULL;
+}
+
 /* Send the command in the N words at WORDS. */
 static int
 steer(const char *name, const char *path, char **words, int n, bool as_json)
@@ -70,6 +99,8 @@ steer(const char *name, const char *path, char **words, int n, bool as_json)
 	json_t *answer;
 	int code;
 
+	if (!is_command(name, path, words, n))
+		return CLI_ERROR;
 	/* Both `log debug` and `log level debug`. */
 	if (n == 3 && strcmp(command, "log") == 0 &&
 	    strcmp(argument, "level") == 0)

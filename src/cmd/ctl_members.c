@@ -10,13 +10,13 @@
 #include "cmd/commands.h"
 #include "cmd/ctl_parts.h"
 #include "cmd/member_file.h"
+#include "daemon/buffer.h"
 
 /* How long the gateway may take to read a list of millions. */
 #define TAKEN_OVER_SECONDS 60
 
-/* The group called GROUP as the gateway at PATH has it, as a new reference. */
-static json_t *
-find_group(const char *name, const char *path, const char *group)
+json_t *
+ctl_find_group(const char *name, const char *path, const char *group)
 {
 	json_t *answer = ask_gateway(name, path, "status", NULL);
 	json_t *groups =
@@ -29,8 +29,14 @@ find_group(const char *name, const char *path, const char *group)
 		if (strcmp(ask_text(g, "name"), group) == 0)
 			found = json_incref(g);
 	}
-	if (answer != NULL && found == NULL)
-		cli_error(name, "the gateway has no group %s", group);
+	if (answer != NULL && found == NULL) {
+		struct buffer known = {0};
+		json_array_foreach(groups, i, g) buffer_format(
+		    &known, "%s%s", i > 0 ? ", " : "", ask_text(g, "name"));
+		cli_error(name, "the gateway has no group %s (it has %s)",
+		    group, known.len > 0 ? known.text : "none");
+		buffer_clear(&known);
+	}
 	json_decref(answer);
 	return found;
 }
@@ -63,7 +69,7 @@ wait_for(
 	if (!file_root(root, name, file))
 		return CLI_ERROR;
 	for (int i = 0; i < TAKEN_OVER_SECONDS * 10; i++) {
-		json_t *g = find_group(name, path, group);
+		json_t *g = ctl_find_group(name, path, group);
 		bool there = strcmp(ask_text(g, "root"), root) == 0;
 		if (there)
 			printf("%s: %lld members\n", group,
@@ -122,7 +128,7 @@ ctl_members(const char *name, const char *path, int argc, char **argv)
 		    "COMMITMENT..., or members list GROUP");
 		return CLI_ERROR;
 	}
-	if ((group = find_group(name, path, argv[1])) == NULL)
+	if ((group = ctl_find_group(name, path, argv[1])) == NULL)
 		return CLI_ERROR;
 	code = edit(name, argv[0], ask_text(group, "file"), argv + 2, argc - 2);
 	if (code == CLI_OK && !list)

@@ -24,6 +24,10 @@ int ctl_read_journal(const char *name, const char *file, bool quiet);
  * program; ONCE: a single one, without control sequences. */
 int ctl_top(const char *name, const char *path, bool once);
 
+/* The group called GROUP as the gateway at PATH has it, as a new reference; NULL
+ * when there is none, and it has been said which there are. */
+json_t *ctl_find_group(const char *name, const char *path, const char *group);
+
 /* members add|remove|list GROUP [COMMITMENT...]: the file is edited by this
  * process, not by the gateway, whose sandbox does not let it write there; then
  * wait until the gateway has taken it over. */

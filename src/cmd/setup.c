@@ -484,6 +484,8 @@ cmd_setup(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	/* In order with what others say, whoever reads. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	s = (struct setup){.name = argv[0]};
 	if (!decide(&s, values))
 		return CLI_ERROR;

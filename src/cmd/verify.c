@@ -9,10 +9,12 @@
 
 #include <sodium.h>
 
+#include "base/bytes.h"
 #include "base/span.h"
 #include "base/text.h"
 #include "cmd/cli.h"
 #include "cmd/commands.h"
+#include "gate/audience.h"
 #include "postern/semaphore.h"
 #include "semaphore/proof_json.h"
 #include "store/file.h"
@@ -27,7 +29,9 @@
 enum option {
 	OPT_NDJSON,
 	OPT_TOKEN,
+	OPT_ONION,
 	OPT_MESSAGE,
+	OPT_EPOCH,
 	OPT_SCOPE,
 	OPT_JSON,
 	OPT_KEY,
@@ -40,8 +44,14 @@ static const struct cli_option options[OPTIONS + 1] = {
 	"each line is a proof, or an object with a member \"proof\""},
     [OPT_TOKEN] = {"token", 0, NULL,
 	"tokens, a line each, as Proxy-Authorization carries them"},
-    [OPT_MESSAGE] = {"message", 0, "N", "message of compact tokens"},
-    [OPT_SCOPE] = {"scope", 0, "N", "scope of compact tokens"},
+    [OPT_ONION] = {"onion", 0, "ADDRESS",
+	"the gateway's onion address: its key is the message of compact "
+	"tokens"},
+    [OPT_MESSAGE] = {"message", 0, "N", "the message itself"},
+    [OPT_EPOCH] = {"epoch", 0, "N",
+	"the scope of compact tokens (else what each one says)"},
+    [OPT_SCOPE] = {"scope", 0, "N",
+	"the scope itself, for gateways with a realm or slots"},
     [OPT_JSON] = {"json", 0, NULL,
 	"answer in JSON: {\"valid\":true}, or false and a \"reason\""},
     [OPT_KEY] = {"key", 0, "DEPTH:FILE",
@@ -51,14 +61,14 @@ static const struct cli_option options[OPTIONS + 1] = {
 };
 
 static const struct cli_spec spec = {
-    .synopsis = "[--ndjson|--token] [FILE|-]",
+    .synopsis = "[--ndjson|--token [--onion ADDRESS]] [FILE|-]",
     .summary = "Verify Semaphore v4 proofs. Prints a line for each: \"valid\", "
 	       "or \"invalid: \" and the\nreason. Exits with 0 if all are "
 	       "valid, 1 if some are not, 2 if FILE can not be read.",
     .options = options,
     .notes = "A proof is the JSON object that the official library makes. A "
-	     "compact token does\nnot hold message and scope: say them with "
-	     "--message and --scope.",
+	     "compact token does\nnot hold its message: say it with --onion or "
+	     "--message.",
     .max_args = 1,
 };
 
@@ -73,7 +83,8 @@ struct verifier {
 	const char *name; /* of the command, for errors */
 	struct semaphore_keys *keys;
 	struct semaphore_memo *memo;
-	bool tokens, has_statement;
+	bool tokens, has_message, has_scope;
+	bool lacks_message; /* a token came that needs one */
 	uint8_t message[32], scope[32]; /* of compact tokens */
 	bool json;
 	bool all_valid;
@@ -117,21 +128,50 @@ take_key(struct verifier *v, const char *value)
 	return st;
 }
 
-/* Take message and scope of compact tokens, both or neither. */
-static enum status
-take_statement(struct verifier *v, const char *message, const char *scope)
+/* The scope of EPOCH where there are no realm and no slots: its number. */
+static void
+scope_of_epoch(uint8_t scope[static 32], uint32_t epoch)
 {
-	if (message == NULL && scope == NULL)
-		return ST_OK;
-	if (message == NULL || scope == NULL ||
-	    decimal_decode(v->message, span_str(message)) != ST_OK ||
-	    decimal_decode(v->scope, span_str(scope)) != ST_OK) {
+	memset(scope, 0, 28);
+	store_be32(scope + 28, epoch);
+}
+
+/* Take what compact tokens do not say. */
+static enum status
+take_statement(struct verifier *v, const char *const *values)
+{
+	const char *onion = values[OPT_ONION], *message = values[OPT_MESSAGE];
+	const char *epoch = values[OPT_EPOCH], *scope = values[OPT_SCOPE];
+	uint64_t n;
+
+	v->has_message = onion != NULL || message != NULL;
+	v->has_scope = epoch != NULL || scope != NULL;
+	if ((onion != NULL && message != NULL) ||
+	    (epoch != NULL && scope != NULL)) {
 		cli_error(v->name,
-		    "--message and --scope go together, two numbers below "
-		    "2^256");
+		    "give one of --onion and --message, and one of --epoch and "
+		    "--scope");
 		return ST_BAD_VALUE;
 	}
-	v->has_statement = true;
+	if (onion != NULL &&
+	    onion_decode(v->message, span_str(onion)) != ST_OK) {
+		cli_error(v->name,
+		    "--onion: not the address of an onion "
+		    "service (56 letters and digits, .onion)");
+		return ST_BAD_VALUE;
+	}
+	if ((message != NULL &&
+		decimal_decode(v->message, span_str(message)) != ST_OK) ||
+	    (scope != NULL &&
+		decimal_decode(v->scope, span_str(scope)) != ST_OK)) {
+		cli_error(
+		    v->name, "--message and --scope are numbers below 2^256");
+		return ST_BAD_VALUE;
+	}
+	if (!cli_number(&n, v->name, "epoch", epoch, 0, UINT32_MAX))
+		return ST_BAD_VALUE;
+	if (epoch != NULL)
+		scope_of_epoch(v->scope, (uint32_t)n);
 	return ST_OK;
 }
 
@@ -157,7 +197,7 @@ verifier_init(struct verifier *v, const char *name, const char *const *values)
 		    status_text(st));
 		return st;
 	}
-	st = take_statement(v, values[OPT_MESSAGE], values[OPT_SCOPE]);
+	st = take_statement(v, values);
 	if (st == ST_OK && values[OPT_KEY] != NULL)
 		st = take_key(v, values[OPT_KEY]);
 	return st;
@@ -193,7 +233,7 @@ read_json(struct pending *p, span_t text)
 }
 
 static void
-read_token(const struct verifier *v, struct pending *p, span_t text)
+read_token(struct verifier *v, struct pending *p, span_t text)
 {
 	struct semaphore_token t;
 
@@ -203,13 +243,17 @@ read_token(const struct verifier *v, struct pending *p, span_t text)
 		&p->proof, &t, text.ptr, text.len, &p->fault) != ST_OK ||
 	    t.kind != SEMAPHORE_TOKEN_COMPACT)
 		return;
-	if (!v->has_statement) {
+	if (!v->has_message) {
 		p->fault.status = ST_MISSING;
-		p->reason = "a compact token (give --message and --scope)";
+		p->reason = "for which gateway? (give --onion or --message)";
+		v->lacks_message = true;
 		return;
 	}
 	memcpy(p->proof.message, v->message, 32);
-	memcpy(p->proof.scope, v->scope, 32);
+	if (v->has_scope)
+		memcpy(p->proof.scope, v->scope, 32);
+	else
+		scope_of_epoch(p->proof.scope, t.epoch);
 }
 
 /* Read TEXT as the next pending proof. */
@@ -374,7 +418,12 @@ verify_file(struct verifier *v, const char *path, bool lines)
 		    st == ST_SYS ? strerror(errno) : status_text(st));
 	if (in != NULL && !is_stdin)
 		fclose(in);
-	if (st != ST_OK)
+	if (v->lacks_message)
+		cli_error(v->name,
+		    "a compact token does not say which gateway it is for: "
+		    "give "
+		    "--onion ADDRESS or --message N");
+	if (st != ST_OK || v->lacks_message)
 		return CLI_ERROR;
 	return v->all_valid ? CLI_OK : CLI_NO;
 }

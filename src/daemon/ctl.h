@@ -25,6 +25,8 @@
 #include "daemon/gateway.h"
 
 #define CTL_VERSION 1
+/* The argument of a command that is about one group. */
+#define CTL_GROUP "GROUP"
 
 struct ctl_command {
 	const char *name; /* NULL ends the table */

@@ -355,7 +355,7 @@ const struct ctl_command ctl_commands[] = {
 	run_journal},
     {"log", "LEVEL", "log events of LEVEL and above, until the next reload",
 	run_log},
-    {"expel", "GROUP",
+    {"expel", CTL_GROUP,
 	"refuse proofs for former lists of GROUP now: who was taken out is out",
 	run_expel},
     {NULL, NULL, NULL, NULL},

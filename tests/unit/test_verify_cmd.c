@@ -214,11 +214,29 @@ test_tokens(void)
 	CHECK_HAS(p.out, "valid\ninvalid: the proof does not hold\n");
 	program_run(
 	    &p, lines, (const char *const[]){"verify", "--token", NULL});
-	CHECK_HAS(p.out,
-	    "valid\ninvalid: a compact token (give --message and --scope)\n");
-	RUN(&p, "verify", "--token", "--message", "1");
 	CHECK_CODE(&p, 2);
-	CHECK_HAS(p.err, "--message and --scope go together");
+	CHECK_HAS(p.out, "valid\ninvalid: for which gateway?");
+	CHECK_HAS(p.err, "give --onion ADDRESS or --message N");
+	/* The token says which epoch it is of; another may be asked for. */
+	CHECK_STATUS(semaphore_token_compact(compact, &proof, 20612, 0), ST_OK);
+	program_run(&p, compact,
+	    (const char *const[]){"verify", "--token", "--message", "1", NULL});
+	CHECK_CODE(&p, 0);
+	CHECK_STR(p.out, "valid\n");
+	program_run(&p, compact,
+	    (const char *const[]){"verify", "--token", "--message", "1",
+		"--epoch", "20612", NULL});
+	CHECK_CODE(&p, 0);
+	program_run(&p, compact,
+	    (const char *const[]){"verify", "--token", "--message", "1",
+		"--epoch", "20613", NULL});
+	CHECK_CODE(&p, 1);
+	RUN(&p, "verify", "--token", "--epoch", "1", "--scope", "1");
+	CHECK_CODE(&p, 2);
+	CHECK_HAS(p.err, "one of --epoch and --scope");
+	RUN(&p, "verify", "--token", "--onion", "abc.onion");
+	CHECK_CODE(&p, 2);
+	CHECK_HAS(p.err, "--onion: not the address");
 	RUN(&p, "verify", "--token", "--message", "1", "--scope", "x");
 	CHECK_CODE(&p, 2);
 }
