@@ -46,28 +46,30 @@ load(fe_t *x, fe_t *y, const struct g1_term *t)
 	lane_select(y, &minus, negative);
 }
 
-/* The lanes of P, one after the other, on the curve itself. */
+/* Add up the lanes of P, and back to the curve itself: the sum is in the first
+ * lane. */
 static bool
-add_lanes(g1j_t *r, const struct point *p)
+add_lanes(g1j_t *r, struct point *p)
 {
 	fp_t x[LANES], y[LANES], z[LANES];
+	struct point q;
 
+	for (int d = LANES / 2; d > 0; d /= 2) {
+		lane_exchange(&q.x, &p->x, d);
+		lane_exchange(&q.y, &p->y, d);
+		lane_exchange(&q.z, &p->z, d);
+		point_add(p, &q);
+	}
 	fe_store(x, &p->x);
 	fe_store(y, &p->y);
 	fe_store(z, &p->z);
-	for (int l = 0; l < LANES; l++) {
-		g1j_t t = {x[l], y[l], z[l]};
-
-		if (fp_is_zero(&t.z))
-			return false;
-		/* X / Z^2 = x / 4, Y / Z^3 = y / 8 */
-		fp_dbl(&t.x, &t.x);
-		fp_dbl(&t.x, &t.x);
-		for (int i = 0; i < 3; i++)
-			fp_dbl(&t.y, &t.y);
-		g1j_add_var(r, r, &t);
-	}
-	return true;
+	*r = (g1j_t){x[0], y[0], z[0]};
+	/* X / Z^2 = x / 4, Y / Z^3 = y / 8 */
+	fp_dbl(&r->x, &r->x);
+	fp_dbl(&r->x, &r->x);
+	for (int i = 0; i < 3; i++)
+		fp_dbl(&r->y, &r->y);
+	return !fp_is_zero(&r->z);
 }
 
 bool
@@ -88,12 +90,9 @@ ifma_sum(g1j_t *r, const struct g1_term *terms, size_t n)
 			point_add_affine(&p[c], &h, &p[c], &x, &y);
 		}
 	}
-	g1j_set_infinity(r);
-	for (int c = 0; c < CHAINS; c++) {
-		if (!add_lanes(r, &p[c]))
-			return false;
-	}
-	return true;
+	for (int c = 1; c < CHAINS; c++)
+		point_add(&p[0], &p[c]);
+	return add_lanes(r, &p[0]);
 }
 
 #ifdef __clang__

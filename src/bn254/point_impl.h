@@ -61,4 +61,34 @@ point_add_affine(struct point *r, fe_t *h, const struct point *p, const fe_t *x,
 	fe_sub(&r->y, &t, &hhh);
 }
 
+/* p += q: add-2007-bl without its factors of 2, 12M + 4S. */
+static inline __attribute__((unused)) void
+point_add(struct point *p, const struct point *q)
+{
+	fe_t pp, qq, u, s, h, hh, v, t;
+
+	fe_sqr(&pp, &p->z);
+	fe_sqr(&qq, &q->z);
+	fe_mul(&u, &p->x, &qq); /* U = X1 Z2^2 */
+	fe_mul(&t, &q->x, &pp); /* H = X2 Z1^2 - U */
+	fe_sub(&h, &t, &u);
+	fe_mul(&qq, &qq, &q->z); /* S = Y1 Z2^3 */
+	fe_mul(&s, &p->y, &qq);
+	fe_mul(&pp, &pp, &p->z); /* R = Y2 Z1^3 - S */
+	fe_mul(&t, &q->y, &pp);
+	fe_sub(&t, &t, &s);
+	fe_mul(&p->z, &p->z, &q->z);
+	fe_mul(&p->z, &p->z, &h);
+	fe_sqr(&hh, &h);
+	fe_mul(&h, &hh, &h);
+	fe_mul(&v, &u, &hh); /* V = U H^2 */
+	fe_sqr(&hh, &t); /* X3 = R^2 - H^3 - 2V */
+	fe_sub(&hh, &hh, &h);
+	fe_sub_twice(&p->x, &hh, &v);
+	fe_sub(&v, &v, &p->x); /* Y3 = R (V - X3) - S H^3 */
+	fe_mul(&v, &v, &t);
+	fe_mul(&s, &s, &h);
+	fe_sub(&p->y, &v, &s);
+}
+
 #endif
