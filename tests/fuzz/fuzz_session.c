@@ -326,18 +326,16 @@ static void
 judge_guest(const struct script *s, unsigned i)
 {
 	const struct transcript *seen = &s->seen[i];
+	bool said = seen->len == 0;
 
-	if (seen->len == 0)
-		return;
-	for (unsigned k = 0; k < s->clients; k++) {
-		const struct transcript *said = &s->client[k].said;
-		const uint8_t *from = find_good(said);
-		if (from != NULL &&
-		    memmem(from, (size_t)(said->bytes + said->len - from),
-			seen->bytes, seen->len) != NULL)
-			return;
+	for (unsigned k = 0; k < s->clients && !said; k++) {
+		const struct transcript *t = &s->client[k].said;
+		const uint8_t *from = find_good(t), *end = t->bytes + t->len;
+		said = from != NULL &&
+		    memmem(from, (size_t)(end - from), seen->bytes,
+			seen->len) != NULL;
 	}
-	FUZZ_CHECK(!"a target has seen what nobody said to it");
+	FUZZ_CHECK(said);
 }
 
 static void

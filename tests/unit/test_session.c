@@ -641,9 +641,12 @@ static void
 test_each_pair(void)
 {
 	unsigned fds = begin();
+	/* Builds that check more are slower, and take every other one. */
+	unsigned step = VERIFY_BUILD ? 2 : 1;
 
 	for (enum stage stage = 0; stage < STAGES; stage++) {
-		for (unsigned i = 0; i < DEEDS * DEEDS; i++) {
+		unsigned i = (unsigned)test_random() % step;
+		for (; i < DEEDS * DEEDS; i += step) {
 			enum deed deeds[2] = {i / DEEDS, i % DEEDS};
 			if (deeds[0] != NOTHING && deeds[1] != NOTHING)
 				play(stage, 0, deeds, 2,
