@@ -115,6 +115,7 @@ UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
 
 UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
+FUZZ_MUTATED := head token
 FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # Unit tests in which several threads meet.
 THREADED := journal local_store pool prove zkey
@@ -422,6 +423,8 @@ $(FUZZ:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/fuzz_%.o $(FUZZ_LIB)
 	$(Q)clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) \
 		$(filter %.a,$^) $(LIB_LIBS)
 build/fuzz/session: $(FUZZ_WORLD:%=build/fuzz/%)
+# Those with a mutator of their own (tests/fuzz/mutate.h).
+$(FUZZ_MUTATED:%=build/fuzz/%): build/fuzz/%: build/fuzz/tests/mutate_%.o
 build/fuzz/tests/%.o: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

@@ -108,6 +108,20 @@ start_child(struct running *r)
 	}
 }
 
+/* It listens at PLACE; at PORT, where the kernel chose that (0: a path). */
+static void
+say_ready(const struct running *r, const char *place, uint16_t port)
+{
+	const char *colon = strrchr(place, ':');
+
+	if (port == 0 || colon == NULL)
+		cli_error(
+		    r->name, "ready: HTTP CONNECT and SOCKS5 at %s", place);
+	else
+		cli_error(r->name, "ready: HTTP CONNECT and SOCKS5 at %.*s:%u",
+		    (int)(colon - place), place, (unsigned)port);
+}
+
 static void
 on_ready(void *arg)
 {
@@ -120,8 +134,7 @@ on_ready(void *arg)
 		return;
 	}
 	for (size_t i = 0; i < c->n_listen; i++)
-		cli_error(r->name, "ready: HTTP CONNECT and SOCKS5 at %s",
-		    c->listen[i]);
+		say_ready(r, c->listen[i], client_port(r->client, i));
 	if (r->wrote_env)
 		cli_error(
 		    r->name, "for a shell: eval \"$(postern client --env)\"");

@@ -1,5 +1,10 @@
-"""Steering of the interposer tests/fault/fault.c: one call of a kind fails."""
+"""Steering of the interposer tests/fault/fault.c: one call of a kind fails.
 
+FAULTS in the environment says which calls: nothing for a sample, "all" for
+every one, "kind:number" for that one alone.
+"""
+
+import contextlib
 import mmap
 import os
 import struct
@@ -11,6 +16,34 @@ import lib
 KINDS = ("alloc open read write sync socket connect bind accept recv send "
          "epoll pipe splice option map thread stat").split()
 FIELDS = 4 + 1 + len(KINDS)
+WANTED = os.environ.get("FAULTS", "")
+
+
+def numbers(kind, count, most):
+    """Which of the calls 1 ... COUNT of KIND are to fail: at most MOST, the
+    first and the last ones and others between them."""
+    if ":" in WANTED:
+        only, number = WANTED.split(":")
+        return [int(number)] if only == kind else []
+    if WANTED == "all" or count <= most:
+        return list(range(1, count + 1))
+    if most == 1:
+        return [(count + 1) // 2]
+    return sorted({1 + i * (count - 1) // (most - 1) for i in range(most)})
+
+
+class Found(list):
+    """What was found wrong: all of it is told, not the first alone."""
+
+    @contextlib.contextmanager
+    def collect(self):
+        try:
+            yield
+        except AssertionError as e:
+            self.append(str(e))
+
+    def none(self):
+        lib.check(not self, "\n\n".join([f"{len(self)} found", *self[:20]]))
 
 
 def interposer():

@@ -1,6 +1,7 @@
 """A mixnet on loopback: keys, a registry, nodes as processes."""
 
 import json
+import os
 import subprocess
 import threading
 import urllib.request
@@ -13,13 +14,15 @@ class Process:
 
     def __init__(self, *args):
         self.args = [BIN, *map(str, args)]
+        self.env = {}  # besides ours
         self.run = None
         self.log = []
 
     def start(self):
         self.run = subprocess.Popen(self.args, text=True,
                                     stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE)
+                                    stderr=subprocess.PIPE,
+                                    env=dict(os.environ, **self.env))
         self.log = []
         threading.Thread(target=self._read, args=(self.run,),
                          daemon=True).start()

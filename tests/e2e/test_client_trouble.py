@@ -14,93 +14,12 @@ import subprocess
 import threading
 import time
 
-from clientlib import PosternClient, ZKEY
+from clientlib import PosternClient, StrictTor, ZKEY
 from lib import (BIN, Gateway, Member, Members, NameServer, Server, TlsSite,
                  Vectors, check, equal, folder, free_port, main, onion_name,
                  postern, today, wait_until)
 
 PAGE = "hello from outside"
-
-
-class StrictTor(Server):
-    """A SOCKS5 server that leads onion names to ports on loopback.
-
-    Like tor it wants the handshake step by step: a client that sends ahead is
-    a failure. FAIL is how many connections are to be refused first, with CODE.
-    """
-
-    def __init__(self, leads, fail=0, code=4):
-        self.leads, self.fail, self.code = leads, fail, code
-        self.users, self.faults = [], []
-        super().__init__(self._serve)
-
-    def _read(self, sock, n):
-        data = b""
-        while len(data) < n:
-            piece = sock.recv(n - len(data))
-            if not piece:
-                raise OSError("closed")
-            data += piece
-        return data
-
-    def _quiet(self, sock):
-        """Nothing more may have come."""
-        sock.setblocking(False)
-        try:
-            if sock.recv(1, socket.MSG_PEEK):
-                self.faults.append("the client sent ahead")
-        except BlockingIOError:
-            pass
-        sock.setblocking(True)
-
-    def _serve(self, sock):
-        version, n = self._read(sock, 2)
-        check(version == 5 and 2 in self._read(sock, n), "greeting")
-        time.sleep(0.01)
-        self._quiet(sock)
-        sock.sendall(b"\5\2")
-        _, n = self._read(sock, 2)
-        user = self._read(sock, n)
-        self._read(sock, self._read(sock, 1)[0])
-        time.sleep(0.01)
-        self._quiet(sock)
-        sock.sendall(b"\1\0")
-        equal(self._read(sock, 4), b"\5\1\0\3", "request")
-        name = self._read(sock, self._read(sock, 1)[0]).decode()
-        port, = struct.unpack("!H", self._read(sock, 2))
-        time.sleep(0.01)
-        self._quiet(sock)
-        self.users.append((user.decode(), name, port))
-        if self.fail > 0:
-            self.fail -= 1
-            sock.sendall(b"\5" + bytes([self.code]) + b"\0\1\0\0\0\0\0\0")
-            return
-        if name not in self.leads:
-            sock.sendall(b"\5\4\0\1\0\0\0\0\0\0")
-            return
-        with socket.create_connection(
-                ("127.0.0.1", self.leads[name])) as to:
-            # In two pieces: it need not come at once.
-            sock.sendall(b"\5\0\0\1\0\0")
-            time.sleep(0.01)
-            sock.sendall(b"\0\0\0\0")
-            self._relay(sock, to)
-
-    @staticmethod
-    def _relay(a, b):
-        def copy(x, y):
-            with contextlib.suppress(OSError):
-                while data := x.recv(65536):
-                    y.sendall(data)
-                y.shutdown(socket.SHUT_WR)
-        other = threading.Thread(target=copy, args=(b, a), daemon=True)
-        other.start()
-        copy(a, b)
-        other.join(10)
-
-    @property
-    def place(self):
-        return f"127.0.0.1:{self.port}"
 
 
 def document(**changes):

@@ -9,18 +9,16 @@ kind and the number of the call: FAULTS=kind:number runs that one alone.
 """
 
 import contextlib
-import os
 import re
 import signal
 import time
 
-from faultlib import KINDS, Faults, interposer
+from faultlib import KINDS, WANTED, Faults, Found, interposer, numbers
 from lib import (Gateway, Server, Vectors, check, echo, equal, folder, main,
                  postern, token_of, wait_until)
 
 V = Vectors()
 QUOTA = 1000000
-WANTED = os.environ.get("FAULTS", "")
 LIBRARY = interposer()
 # A run that takes longer than this hangs.
 PATIENCE = 30
@@ -35,17 +33,6 @@ def configuration(where, *ports):
         "ledger": {"journal": where / "journal", "sync": "always"},
         "control": {"socket": where / "control.sock"},
     }
-
-
-def numbers(kind, count, most):
-    """Which of the calls 1 ... COUNT of KIND are to fail: at most MOST, the
-    first and the last ones and others between them."""
-    if ":" in WANTED:
-        only, number = WANTED.split(":")
-        return [int(number)] if only == kind else []
-    if WANTED == "all" or count <= most:
-        return list(range(1, count + 1))
-    return sorted({1 + i * (count - 1) // (most - 1) for i in range(most)})
 
 
 class World:
@@ -121,20 +108,6 @@ class World:
     def good(self, g):
         a = self.ask(g, V.token("member 0"))
         return a if a is not None and a.code == 200 else None
-
-
-class Found(list):
-    """What was found wrong: all of it is told, not the first alone."""
-
-    @contextlib.contextmanager
-    def collect(self):
-        try:
-            yield
-        except AssertionError as e:
-            self.append(str(e))
-
-    def none(self):
-        check(not self, "\n\n".join([f"{len(self)} found", *self[:20]]))
 
 
 def settled(g):
