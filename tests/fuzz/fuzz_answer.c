@@ -58,6 +58,36 @@ check_fields(const struct response *r, size_t n_limits)
 		    items, response_field(r, "Proxy-Authenticate")));
 }
 
+/* A document with any entity tag, and a list of tags that may name it. */
+static void
+check_document(const char *etag, const char *list)
+{
+	static char text[ANSWER_MAX];
+	struct answer_document d = {
+	    .type = "application/json", .length = 7, .max_age = 1};
+	char exact[64];
+	size_t len;
+	bool known;
+
+	if (etag == NULL || strlen(etag) > 32)
+		etag = "0123456789abcdef";
+	for (const char *p = etag; *p != '\0'; p++) {
+		if (*p < '0' || *p > 'z')
+			etag = "fedcba9876543210";
+	}
+	known = list != NULL && answer_etag_matches(span_str(list), etag);
+	FUZZ_CHECK(
+	    !known || strstr(list, etag) != NULL || strchr(list, '*') != NULL);
+	snprintf(exact, sizeof(exact), "\"x\", W/\"%s\"", etag);
+	FUZZ_CHECK(answer_etag_matches(span_str(exact), etag));
+	d.etag = known ? NULL : etag;
+	d.not_modified = known;
+	FUZZ_CHECK(answer_document(text, sizeof(text), &len, &d) == ST_OK);
+	FUZZ_CHECK(
+	    memcmp(text, known ? "HTTP/1.1 304" : "HTTP/1.1 200", 12) == 0);
+	FUZZ_CHECK(memcmp(text + len - 4, "\r\n\r\n", 4) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -93,6 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		check_content(&r);
 	check_fields(&r, a.n_limits);
+	check_document(a.violated, a.detail);
 	free(copy);
 	return 0;
 }

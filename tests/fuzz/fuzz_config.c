@@ -1,10 +1,13 @@
-/* The configuration: whatever is in a file, reading it ends with a snapshot or
- * with errors that say where; and a snapshot can be made use of. */
+/* The configuration: whatever is in a file, and in what the command line puts
+ * over it (behind each byte 0x1e), reading it ends with a snapshot or with
+ * errors that say where; and a snapshot can be made use of. */
 #include "fuzz.h"
 
 #include "daemon/config.h"
 #include "daemon/gateway_impl.h"
 #include "daemon/policy.h"
+
+#define MARK 0x1e
 
 /* What the gateway makes of a configuration that was taken. */
 static void
@@ -28,19 +31,46 @@ use(const struct config *c)
 		    strcmp(c->gateway.audience, "any") == 0);
 }
 
+/* Split TEXT at each mark; the part before the first is the file's. */
+static size_t
+split(char *text, const char **overrides, size_t max)
+{
+	size_t n = 0;
+
+	for (char *at = strchr(text, MARK); at != NULL && n < max;
+	     at = strchr(at, MARK)) {
+		*at++ = '\0';
+		overrides[n++] = at;
+	}
+	return n;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct findings f = {0};
 	struct config *c;
-	char *text = (char *)fuzz_copy(data, size);
-	enum status st = config_parse(&c, &f, "fuzz", text, size, NULL, 0);
+	const char *overrides[4];
+	const uint8_t *mark = memchr(data, MARK, size);
+	size_t len = mark != NULL ? (size_t)(mark - data) : size, n = 0;
+	char *text = (char *)fuzz_copy(data, len), *rest = NULL;
+	enum status st;
 
+	if (mark != NULL) {
+		rest = calloc(1, size - len + 1);
+		FUZZ_CHECK(rest != NULL);
+		memcpy(rest, mark, size - len);
+		n = split(rest, overrides, 4);
+	}
+	st = config_parse(&c, &f, "fuzz", text, len, overrides, n);
 	free(text);
+	free(rest);
 	FUZZ_CHECK((st == ST_OK) == (c != NULL));
 	FUZZ_CHECK((st == ST_OK) == (f.errors == 0));
 	for (size_t i = 0; i < f.n; i++)
-		FUZZ_CHECK(strncmp(f.items[i].where, "fuzz", 4) == 0 &&
+		FUZZ_CHECK(
+		    (n != 0 ? f.items[i].where[0] != '\0'
+			    : strncmp(f.items[i].where, "fuzz", 4) == 0) &&
 		    f.items[i].what[0] != '\0');
 	if (c != NULL)
 		use(c);

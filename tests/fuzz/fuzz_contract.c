@@ -23,6 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (const char *p = why; *p != '\0'; p++)
 		FUZZ_CHECK(*p >= 0x20 && *p < 0x7f);
 	FUZZ_CHECK(s.depth <= 32 && s.size <= UINT64_C(1) << 32);
+	FUZZ_CHECK(contract_state_equal(&s, &s));
 	if (contract_state_check(&s) == ST_OK)
 		FUZZ_CHECK(s.size <= UINT64_C(1) << s.depth);
 	return 0;

@@ -69,10 +69,26 @@ check_step(const struct sphinx *s, const sphinx_step_t *step,
 	    fuzz_within(span_of(step->message, step->message_len), whole));
 }
 
+/* Peeled with others, a packet becomes what it becomes alone. */
+static void
+check_batch(struct sphinx *s, sphinx_packet_t twins[static 2],
+    const sphinx_packet_t *alone, enum status st, enum sphinx_action action)
+{
+	sphinx_packet_t *both[2] = {&twins[0], &twins[1]};
+	enum status results[2];
+	sphinx_step_t steps[2];
+
+	sphinx_peel_batch(s, results, steps, both, 2, &key);
+	for (int i = 0; i < 2; i++) {
+		FUZZ_CHECK(results[i] == st && steps[i].action == action);
+		FUZZ_CHECK(memcmp(&twins[i], alone, sizeof(*alone)) == 0);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static sphinx_packet_t packet, before;
+	static sphinx_packet_t packet, before, twins[2];
 	sphinx_packet_t *view;
 	struct sphinx *s;
 	sphinx_step_t step;
@@ -101,7 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&packet, data,
 		    size < sizeof(packet) ? size : sizeof(packet));
 	}
-	before = packet;
+	before = twins[0] = twins[1] = packet;
 	decoded = sphinx_decode(&view, &packet, sizeof(packet));
 	FUZZ_CHECK(decoded == ST_OK || decoded == ST_WEAK_KEY);
 	st = sphinx_peel(s, &step, &packet, &key);
@@ -113,5 +129,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    st == ST_CORRUPT);
 	if (st == ST_OK)
 		check_step(s, &step, &packet);
+	check_batch(s, twins, &packet, st, step.action);
 	return 0;
 }

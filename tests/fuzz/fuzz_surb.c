@@ -1,7 +1,43 @@
-/* Reply blocks as somebody else sent them: the first byte chooses the suite. */
+/* Reply blocks as somebody else sent them, and what comes back: the first byte
+ * chooses the suite. */
 #include "fuzz.h"
 
 #include "postern/sphinx.h"
+
+/* Whoever made the block with this key at its end opens the reply, had it gone
+ * no way. */
+static void
+open_reply(struct sphinx *s, sphinx_packet_t *packet, const uint8_t *reply_key)
+{
+	sphinx_surb_owner_t owner = {.hops = 0};
+	const uint8_t *reply;
+	size_t len;
+
+	memcpy(owner.reply_key, reply_key, sizeof(owner.reply_key));
+	FUZZ_CHECK(sphinx_surb_open(s, &reply, &len, &owner, packet->payload,
+		       sizeof(packet->payload)) == ST_OK);
+	FUZZ_CHECK(len == 5 && memcmp(reply, "reply", 5) == 0);
+}
+
+/* Anything else does not open. */
+static void
+open_noise(struct sphinx *s, const uint8_t *bytes, size_t size)
+{
+	static uint8_t sealed[SPHINX_PAYLOAD_SIZE];
+	const sphinx_surb_owner_t owner = {.hops = 3};
+	bool whole = sphinx_suite_of(s) == SPHINX_WIDE && size % 2 == 0;
+	size_t len = size < sizeof(sealed) ? size : sizeof(sealed);
+	const uint8_t *reply;
+	enum status st;
+
+	memset(sealed, 0, sizeof(sealed));
+	memcpy(sealed, bytes, len);
+	if (whole)
+		len = sizeof(sealed);
+	st = sphinx_surb_open(s, &reply, &len, &owner, sealed, len);
+	FUZZ_CHECK(st == ST_BAD_LENGTH || st == ST_CORRUPT);
+	FUZZ_CHECK(reply == NULL && len == 0);
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,6 +75,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(memcmp(first, copy + header - 32, 32) == 0);
 		FUZZ_CHECK(sphinx_id_is_valid(first));
 	}
+	if (use == ST_OK && sphinx_suite_of(s) == SPHINX_WIDE)
+		open_reply(s, &packet, copy + header + sizeof(packet.header));
+	open_noise(s, copy, size);
 	free(copy);
 	return 0;
 }
