@@ -128,6 +128,7 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev libg
 	libseccomp-dev
 DEPS_DEB := debhelper dpkg-dev fakeroot
 DEPS_DEB_TEST := $(DEPS_DEB) debootstrap lintian
+DEPS_BALANCE := onionbalance
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
 	npm prometheus redis-server shellcheck valgrind zsh
@@ -349,6 +350,10 @@ check-ubsan: ## ... with the undefined-behaviour sanitizer
 check-tsan: ## ... with the thread sanitizer
 	@$(MAKE) --no-print-directory unit fuzz-replay SAN=thread
 
+check-balance: all ## two gateways behind one address by Onionbalance (minutes)
+	@tests/lint/need $(DEPS_TEST) $(DEPS_BALANCE)
+	@tests/js/install
+	@tests/e2e/balance.py
 check-deb: deps-deb-test ## the Debian package: build, install, upgrade, purge in a fresh root
 	@tests/run tests/deb/test_deb
 
@@ -548,7 +553,7 @@ deps-deb:
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_DEB)
 
 deps-deb-test:
-	@tests/lint/need $(DEPS_DEB_TEST)
+	@tests/lint/need $(DEPS_DEB_TEST) $(DEPS_BALANCE)
 
 deps-test: ## ... and those of the tests
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_TEST)
@@ -650,7 +655,7 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check \
-	check-all check-asan check-deb check-faults check-tsan check-ubsan \
+	check-all check-asan check-balance check-deb check-faults check-tsan check-ubsan \
 	check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-coverage fuzz-coverage-programs fuzz-replay help \
 	install install-lib layers lint list-programs list-threaded load-ledger \
