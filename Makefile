@@ -60,7 +60,7 @@ FUZZ_semaphore := contract identity_file members minisign proof_json \
 
 SRC_sphinx := cipher header message packet replay stream suite surb wide \
 	x25519 x25519_ifma1 x25519_ifma8
-UNIT_sphinx := sphinx sphinx_parts x25519
+UNIT_sphinx := sphinx sphinx_hostile sphinx_parts sphinx_vectors x25519
 FUZZ_sphinx := envelope sphinx surb
 
 SRC_http := answer authority head lines proxy_line response
@@ -69,12 +69,12 @@ FUZZ_http := answer authority head proxy_line response
 
 SRC_gate := address audience bucket circuits epoch gate ledger lru member \
 	pending proof_cache quota roots target
-UNIT_gate := address gate ledger screen target
+UNIT_gate := address epoch ledger quota screen tables target
 FUZZ_gate := target
 
 SRC_store := file journal journal_file journal_format journal_writer local_store redis_link \
 	secret_file shared_place shared_script shared_store shared_talk
-UNIT_store := file journal journal_format local_store shared_store
+UNIT_store := file journal journal_faults journal_format local_store shared_store
 FUZZ_store := journal
 
 SRC_net := chunk conn connecting crowd dialer listener loop pipes pool resolver \
@@ -118,7 +118,7 @@ UNIT := $(foreach m,$(PURE) $(DAEMON),$(UNIT_$(m)))
 FUZZ_MUTATED := head token
 FUZZ := $(foreach m,$(PURE) $(DAEMON),$(FUZZ_$(m)))
 # Unit tests in which several threads meet.
-THREADED := journal local_store pool prove zkey
+THREADED := journal journal_faults local_store pool prove zkey
 # bench/bench_NAME.c
 BENCH := gate group prove semaphore sphinx
 
@@ -175,6 +175,8 @@ SANFLAGS := $(if $(SANS),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
 ifneq ($(filter memory,$(SANS)),)
 SANFLAGS += -fsanitize-memory-track-origins
+# Assembly is what that sanitizer does not see.
+UNIT := $(filter-out tower_adx,$(UNIT))
 endif
 ifneq ($(SAN),none)
 # Sanitizers bring their own checks; fortify hides reads from them, and their
@@ -286,7 +288,11 @@ $(patsubst %,$(B)/tests/test_%,local_store screen shared_store): \
 # A server to count in.
 $(B)/tests/test_shared_store: $(B)/tests/redis_util.o $(B)/tests/net_util.o
 # A disk that fails.
-$(B)/tests/test_journal $(B)/tests/test_local_store: $(B)/tests/disk.o
+$(B)/tests/test_journal $(B)/tests/test_journal_faults $(B)/tests/test_local_store: $(B)/tests/disk.o
+$(B)/tests/test_journal $(B)/tests/test_journal_faults: $(B)/tests/journal_util.o
+# Packets of a path, and contexts of each kernel.
+$(patsubst %,$(B)/tests/test_%,sphinx sphinx_hostile sphinx_vectors): \
+		$(B)/tests/sphinx_util.o
 
 $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 		$(B)/libdaemon.a $(B)/libpostern.a
@@ -297,6 +303,18 @@ $(REPLAY_BIN): $(B)/tests/replay_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o \
 FUZZ_WORLD := tests/dns_server.o tests/net_util.o tests/world_util.o
 $(B)/tests/replay_session: $(FUZZ_WORLD:%=$(B)/%)
 
+# What the memory sanitizer does not see, see tests/msan/border.c.
+ifneq ($(filter memory,$(SANS)),)
+BORDER := $(shell sed -n 's/^WRAP.[^,]*, \([A-Za-z0-9_]*\).*/-Wl,--wrap=\1/p' \
+	tests/msan/border.c)
+$(UNIT_BIN) $(REPLAY_BIN): $(B)/tests/border.o
+$(UNIT_BIN) $(REPLAY_BIN): LDFLAGS += $(BORDER)
+$(B)/tests/%.o: tests/msan/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(TEST_CFLAGS) -Wno-reserved-identifier -c -o $@ $<
+endif
+
 unit: $(B)/postern $(UNIT_BIN) ## unit tests of this configuration
 	@tests/run $(UNIT_BIN)
 
@@ -305,6 +323,12 @@ fuzz-replay: $(REPLAY_BIN) ## run the committed corpus through each harness
 
 # What tests/all runs of one configuration.
 programs: $(B)/postern $(UNIT_BIN) $(REPLAY_BIN)
+# ... and of the pure layers alone.
+PURE_BIN := $(foreach m,$(PURE),$(UNIT_$(m):%=$(B)/tests/test_%) \
+	$(FUZZ_$(m):%=$(B)/tests/replay_%))
+pure: $(filter $(UNIT_BIN) $(REPLAY_BIN),$(PURE_BIN))
+list-pure:
+	@printf '%s\n' $(filter $(UNIT_BIN) $(REPLAY_BIN),$(PURE_BIN))
 threaded: $(THREADED:%=$(B)/tests/test_%)
 list-programs:
 	@printf '%s\n' $(UNIT_BIN) $(REPLAY_BIN)
@@ -354,6 +378,11 @@ check-balance: all ## two gateways behind one address by Onionbalance (minutes)
 	@tests/lint/need $(DEPS_TEST) $(DEPS_BALANCE)
 	@tests/js/install
 	@tests/e2e/balance.py
+
+check-msan: ## the pure layers' suites with the memory sanitizer
+	@$(MAKE) --no-print-directory -s pure CC=clang SAN=memory
+	@tests/run $$($(MAKE) --no-print-directory -s list-pure CC=clang SAN=memory)
+
 check-deb: deps-deb-test ## the Debian package: build, install, upgrade, purge in a fresh root
 	@tests/run tests/deb/test_deb
 
@@ -655,11 +684,11 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check \
-	check-all check-asan check-balance check-deb check-faults check-tsan check-ubsan \
-	check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
+	check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
+	check-ubsan check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-coverage fuzz-coverage-programs fuzz-replay help \
-	install install-lib layers lint list-programs list-threaded load-ledger \
-	mix-demo pages programs run shared sizes symbols test threaded uninstall \
+	install install-lib layers lint list-programs list-pure list-threaded load-ledger \
+	mix-demo pages programs pure run shared sizes symbols test threaded uninstall \
 	unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
 .SECONDARY:
 

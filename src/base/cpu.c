@@ -4,6 +4,13 @@
 #include <cpuid.h>
 #endif
 
+/* The memory sanitizer does not see what assembly writes. */
+#ifdef __has_feature
+#if __has_feature(memory_sanitizer)
+#define NO_ASSEMBLY
+#endif
+#endif
+
 bool
 cpu_has_ifma(void)
 {
@@ -26,6 +33,8 @@ cpu_has_adx(void)
 #if defined(COUNT_BUILD)
 	/* valgrind runs these instructions, and does not say so. */
 	return true;
+#elif defined(NO_ASSEMBLY)
+	return false;
 #elif defined(__x86_64__) && !defined(__clang__)
 	return __builtin_cpu_supports("adx") && __builtin_cpu_supports("bmi2");
 #elif defined(__x86_64__)
@@ -33,8 +42,7 @@ cpu_has_adx(void)
 	unsigned a, b = 0, c, d;
 
 	return __builtin_cpu_supports("bmi2") &&
-	    __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
-	    (b & 1u << 19) != 0;
+	    __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & 1u << 19) != 0;
 #else
 	return false;
 #endif
