@@ -463,7 +463,7 @@ few_redc_two(fe_t *r, fe_t *s, const few_t *v, const few_t *w)
 	fe_reduce_signed(s, &u);
 }
 
-static inline void
+LANE_INLINE void
 fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 {
 	lane_t t;
@@ -473,7 +473,7 @@ fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 	VERIFY(fe_tight(r));
 }
 
-static inline void
+LANE_INLINE void
 fe_sqr(fe_t *r, const fe_t *a)
 {
 	lane_t t;

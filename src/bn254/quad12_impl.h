@@ -100,15 +100,12 @@ quad12_join(fe12_t *r, const lane_wide_t k[static 3])
 {
 	lane_wide_t w;
 	fe2x4_t p, q;
-	lane_t t;
 
 	LANE_UNROLL
 	for (int i = 0; i < 10; i++)
 		w.c[i] = _mm512_mask_mov_epi64(k[0].c[i], 0xf0, k[1].c[i]);
-	lane_wide_redc(&t, &w);
-	fe_reduce_signed(&p, &t); /* z0 z3 z1 z4 */
-	lane_wide_redc(&t, &k[2]);
-	fe_reduce_signed(&q, &t); /* z2 z5 z2 z5 */
+	/* z0 z3 z1 z4 and z2 z5 z2 z5 */
+	few_redc_two(&p, &q, &w, &k[2]);
 	quad_gather(&r->x, &p, &q, QUAD_FROM(0, 2, 4, 4));
 	quad_gather(&r->y, &p, &q, QUAD_FROM(1, 3, 5, 5));
 }
@@ -301,7 +298,6 @@ fe12_cyclotomic_sqr(fe12_t *r, const fe12_t *a)
 {
 	lane_wide_t xx, yy, ss;
 	fe2x4_t t0, t1, xi_t1, s;
-	lane_t t;
 
 	fe_add(&s, &a->x, &a->y);
 	quad_sqr_wide(&xx, &a->x);
@@ -312,10 +308,7 @@ fe12_cyclotomic_sqr(fe12_t *r, const fe12_t *a)
 		ss.c[i] = _mm512_sub_epi64(
 		    _mm512_sub_epi64(ss.c[i], xx.c[i]), yy.c[i]);
 	quad_wide_add_xi(&xx, &xx, &yy);
-	lane_wide_redc(&t, &ss);
-	fe_reduce_signed(&t1, &t);
-	lane_wide_redc(&t, &xx);
-	fe_reduce_signed(&t0, &t);
+	few_redc_two(&t1, &t0, &ss, &xx);
 	quad_mul_xi(&xi_t1, &t1);
 	quad_gather(&s, &t0, &xi_t1, QUAD_FROM(0, 6, 1, 1));
 	quad_three_two(&r->x, &s, &a->x, QUAD_SLOT(1));
