@@ -155,9 +155,9 @@ def test_dashboard_and_alerts_know_our_metrics():
         text = w.get("/metrics")[1]
     there = {line.split("{")[0].split(" ")[0] for line in text.splitlines()
              if not line.startswith("#")}
-    # Those of a gateway with tor and a mixnet, from the source.
+    # Those of a gateway with tor, a mixnet, a shared ledger: from the source.
     source = (TOP / "src/daemon/metrics.c").read_text()
-    there |= {"postern_" + n for n in re.findall(r'"((?:tor|mix)_\w+)"',
+    there |= {"postern_" + n for n in re.findall(r'"((?:tor|mix|shared)_\w+)"',
                                                  source)}
     board = json.loads((CONF / "grafana.json").read_text())
     used = set()
