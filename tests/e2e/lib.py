@@ -643,3 +643,22 @@ class Client:
                 self._more()
         data, self.rest = self.rest, b""
         return data
+
+
+def at_once(clients, target, token):
+    """The codes that all CLIENTS get, which ask at the same moment."""
+    start = threading.Barrier(len(clients))
+    codes = []
+
+    def go(c):
+        start.wait()
+        codes.append(c.connect(target, token).code)
+
+    threads = [threading.Thread(target=go, args=(c,)) for c in clients]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for c in clients:
+        c.sock.close()
+    return codes

@@ -9,8 +9,8 @@ import subprocess
 import threading
 import time
 
-from lib import (Gateway, Server, Vectors, check, echo, equal, folder, main,
-                 wait_until)
+from lib import (Gateway, Server, Vectors, at_once, check, echo, equal, folder,
+                 main, wait_until)
 
 V = Vectors()
 
@@ -52,22 +52,8 @@ def left(g, target, name, most=100):
 
 def race(g, target, name, connections):
     """The codes that so many connections get, all at once."""
-    clients = [g.client() for _ in range(connections)]
-    start = threading.Barrier(connections)
-    codes = []
-
-    def go(c):
-        start.wait()
-        codes.append(c.connect(target, V.token(name)).code)
-
-    threads = [threading.Thread(target=go, args=(c,)) for c in clients]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    for c in clients:
-        c.sock.close()
-    return codes
+    return at_once([g.client() for _ in range(connections)], target,
+                   V.token(name))
 
 
 def test_not_one_more_than_the_quota_passes():

@@ -5,11 +5,10 @@ and comes back, as clients, the operator and the log see it."""
 import contextlib
 import json
 import signal
-import threading
 import time
 
-from lib import (Gateway, Server, Vectors, certificate, check, echo, equal,
-                 folder, free_port, main, postern, wait_until)
+from lib import (Gateway, Server, Vectors, at_once, certificate, check, echo,
+                 equal, folder, free_port, main, postern, wait_until)
 from redislib import Redis
 
 V = Vectors()
@@ -65,22 +64,9 @@ class Several:
 
     def race(self, connections, name="member 0"):
         """The codes of so many connections, at all gateways at once."""
-        clients = [self.gates[i % self.n].client() for i in range(connections)]
-        start = threading.Barrier(connections)
-        codes = []
-
-        def go(c):
-            start.wait()
-            codes.append(c.connect(self.target, V.token(name)).code)
-
-        threads = [threading.Thread(target=go, args=(c,)) for c in clients]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        for c in clients:
-            c.sock.close()
-        return sorted(codes)
+        return sorted(at_once([self.gates[i % self.n].client()
+                               for i in range(connections)], self.target,
+                              V.token(name)))
 
 
 def status(g):

@@ -26,6 +26,22 @@ give(void *ctx, void *chunk)
 
 const struct ledger_memory heap_chunks = {take, give, NULL};
 
+struct gate_config
+small_gate(void)
+{
+	return (struct gate_config){
+	    .epoch = {.length = 86400, .grace = 600, .early = 60, .slots = 1},
+	    .hold = 60000,
+	    .root_keep = 1000,
+	    .memory = heap_chunks,
+	    .ledger_chunks = 20,
+	    .roots = 2 * ROOT_GROUPS_MAX,
+	    .cached = 100,
+	    .checks = 10,
+	    .sessions = 100,
+	};
+}
+
 now_t
 at(uint64_t wall)
 {

@@ -9,6 +9,9 @@
 /* Chunks from the heap, so that a sanitizer sees what is done with them. */
 extern const struct ledger_memory heap_chunks;
 
+/* A gate for a few members, with days for epochs. */
+struct gate_config small_gate(void);
+
 /* Both clocks at WALL seconds. */
 now_t at(uint64_t wall);
 

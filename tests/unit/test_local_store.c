@@ -54,17 +54,7 @@ on_settled(void *ctx, handle_t who, enum status s, const struct gate_grant *g)
 static void
 start(bool with_journal)
 {
-	struct gate_config c = {
-	    .epoch = {.length = DAY, .grace = 600, .early = 60, .slots = 1},
-	    .hold = 60000,
-	    .root_keep = 1000,
-	    .memory = heap_chunks,
-	    .ledger_chunks = 20,
-	    .roots = 2 * ROOT_GROUPS_MAX,
-	    .cached = 100,
-	    .checks = 10,
-	    .sessions = 100,
-	};
+	struct gate_config c = small_gate();
 	const struct quota_limits limits = {
 	    .requests = QUOTA,
 	    .tunnels = 1000,

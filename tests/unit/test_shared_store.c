@@ -84,17 +84,7 @@ static void
 open_gate(
     struct gateway *w, const struct quota_limits *limits, const char *realm)
 {
-	struct gate_config c = {
-	    .epoch = {.length = DAY, .grace = 600, .early = 60, .slots = 1},
-	    .hold = 60000,
-	    .root_keep = 1000,
-	    .memory = heap_chunks,
-	    .ledger_chunks = 20,
-	    .roots = 2 * ROOT_GROUPS_MAX,
-	    .cached = 100,
-	    .checks = 10,
-	    .sessions = 100,
-	};
+	struct gate_config c = small_gate();
 	struct root root = {.root = {[31] = 1}};
 
 	memset(w, 0, sizeof(*w));
