@@ -353,8 +353,12 @@ read_all(struct findings *f, const char *name, const char *text, size_t len,
 	    .len = len,
 	};
 
-	/* Each of libinih's own complaints has been made by line_is_sound. */
-	if (ini_parse_stream(next_line, &r, handle_pair, &r) < 0)
+	/* Each of libinih's own complaints has been made by line_is_sound. Its
+	 * memory it takes before the first line. */
+	int result = ini_parse_stream(next_line, &r, handle_pair, &r);
+	if (result < 0 && r.line == 0 && memory_spend())
+		result = ini_parse_stream(next_line, &r, handle_pair, &r);
+	if (result < 0)
 		memory_die();
 	r.overriding = true;
 	for (size_t i = 0; i < n; i++)

@@ -21,9 +21,8 @@ memory_reserve(void)
 	return reserve != NULL;
 }
 
-/* Whether there was something to give up, and so it is worth another try. */
-static bool
-spend_reserve(void)
+bool
+memory_spend(void)
 {
 	bool had = reserve != NULL;
 
@@ -44,7 +43,7 @@ memory_new(size_t size)
 {
 	void *p = calloc(1, size != 0 ? size : 1);
 
-	if (p == NULL && spend_reserve())
+	if (p == NULL && memory_spend())
 		p = calloc(1, size != 0 ? size : 1);
 	if (p == NULL)
 		memory_die();
@@ -56,7 +55,7 @@ memory_resize(void *old, size_t size)
 {
 	void *p = realloc(old, size != 0 ? size : 1);
 
-	if (p == NULL && spend_reserve())
+	if (p == NULL && memory_spend())
 		p = realloc(old, size != 0 ? size : 1);
 	if (p == NULL)
 		memory_die();
@@ -68,7 +67,7 @@ memory_copy(const char *s)
 {
 	char *p = strdup(s);
 
-	if (p == NULL && spend_reserve())
+	if (p == NULL && memory_spend())
 		p = strdup(s);
 	if (p == NULL)
 		memory_die();
@@ -83,7 +82,7 @@ memory_format_list(const char *fmt, va_list ap)
 
 	va_copy(again, ap);
 	if (vasprintf(&p, fmt, ap) < 0 &&
-	    (!spend_reserve() || vasprintf(&p, fmt, again) < 0))
+	    (!memory_spend() || vasprintf(&p, fmt, again) < 0))
 		memory_die();
 	va_end(again);
 	return p;

@@ -24,6 +24,10 @@
  */
 bool memory_reserve(void);
 
+/* Give the reserve up, for who allocates by other means than those below.
+ * Returns: whether there was one, so that it is worth another try. */
+bool memory_spend(void);
+
 /* SIZE zero bytes; the caller frees. */
 void *memory_new(size_t size);
 
