@@ -166,7 +166,7 @@ def test_client_starts():
         with client() as c:
             counts = faults.counts()
             works_again(c, url, "without a fault")
-        each(counts, 1, 6, one)
+        each(counts, 1, 3, one)
 
 
 def test_client_works():
@@ -246,7 +246,7 @@ def test_mix_node():
         node.env = faults.env
         node.start()
         started = faults.counts()
-        each(started, 1, 6, one_start)
+        each(started, 1, 3, one_start)
         if node.run.poll() is not None:
             node.start()
         works("without a fault")

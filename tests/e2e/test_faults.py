@@ -203,6 +203,26 @@ def test_each_call_of_a_working_gateway_fails():
             equal(g.stop(), 0, "exit code")
 
 
+def test_all_calls_of_a_kind_fail_for_a_while():
+    with World() as w:
+        with w.gateway() as g:
+            wait_until(lambda: settled(g), PATIENCE, "ready")
+            w.scenario(g)
+            fired = 0
+            found = Found()
+            for kind in KINDS if WANTED else ("alloc", "sync", "accept"):
+                if not numbers(kind, 1, 1):
+                    continue
+                with found.collect():
+                    fired += one_day(w, g, kind, 1, 10**6)
+                w.alive(g, kind)
+            print(f"{fired} calls failed")
+            found.none()
+            check(":" in WANTED or fired > 3,
+                  "the faults did not happen")
+            equal(g.stop(), 0, "exit code")
+
+
 def one_reload(w, g, kind, number):
     what = f"{kind}:{number} in a reload"
     V.write(w.where, members=V.members)
