@@ -210,7 +210,7 @@ def test_all_calls_of_a_kind_fail_for_a_while():
             w.scenario(g)
             fired = 0
             found = Found()
-            for kind in KINDS if WANTED else ("alloc", "sync", "accept"):
+            for kind in KINDS if WANTED else ("alloc", "sync"):
                 if not numbers(kind, 1, 1):
                     continue
                 with found.collect():
