@@ -1,7 +1,7 @@
 """Steering of the interposer tests/fault/fault.c: one call of a kind fails.
 
-FAULTS in the environment says which calls: nothing for a sample, "all" for
-every one, "kind:number" for that one alone.
+FAULTS in the environment says which calls: nothing for a sample, a number for
+so many of each kind, "all" for every one, "kind:number" for that one alone.
 """
 
 import contextlib
@@ -25,6 +25,8 @@ def numbers(kind, count, most):
     if ":" in WANTED:
         only, number = WANTED.split(":")
         return [int(number)] if only == kind else []
+    if WANTED.isdigit():
+        most = int(WANTED)
     if WANTED == "all" or count <= most:
         return list(range(1, count + 1))
     if most == 1:
