@@ -401,8 +401,9 @@ build/tests/fault.so: tests/fault/fault.c tests/fault/fault.h
 		-o $@.$$$$ $< && mv $@.$$$$ $@
 
 fault: build/tests/fault.so
-check-faults: all ## each call of the gateway that can fail fails in turn (long)
-	@FAULTS=all tests/run tests/e2e/test_faults.py
+check-faults: all ## each call that can fail fails in turn: FAULTS=N, so many of a kind (hours)
+	@FAULTS=$${FAULTS:-all} tests/run tests/e2e/test_faults.py \
+		tests/e2e/test_command_faults.py
 
 dist: ## a source archive of the last commit, the same bytes each time
 	@mkdir -p build
@@ -430,6 +431,9 @@ fuzz-coverage: ## lines and branches of each reader that its corpus reaches
 	@$(MAKE) --no-print-directory -s fuzz-coverage-programs COVER=1
 	@tests/fuzz/coverage build/gcc-cover $(FUZZ)
 fuzz-coverage-programs: $(REPLAY_BIN)
+
+fuzz-all: $(FUZZ:%=build/fuzz/%) ## each harness for FUZZ_SECONDS, and what they executed
+	@tests/fuzz/marathon $(FUZZ_SECONDS) $(FUZZ)
 
 # One target per fuzz harness: make fuzz-NAME FUZZ_SECONDS=600. What it finds
 # goes to build/fuzz/found/; make fuzz-keep-NAME adds to the committed corpus
@@ -686,7 +690,7 @@ help: ## this list
 .PHONY: all bench bench-compare bench-path bench-programs bench-record check \
 	check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
 	check-ubsan check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
-	dist e2e fault format fuzz-coverage fuzz-coverage-programs fuzz-replay help \
+	dist e2e fault format fuzz-all fuzz-coverage fuzz-coverage-programs fuzz-replay help \
 	install install-lib layers lint list-programs list-pure list-threaded load-ledger \
 	mix-demo pages programs pure run shared sizes symbols test threaded uninstall \
 	unit $(FUZZ:%=fuzz-%) $(FUZZ:%=fuzz-keep-%) $(LOAD:%=load-%)
