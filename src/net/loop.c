@@ -80,9 +80,14 @@ loop_new(struct loop **out)
 	    event_config_require_features(config, EV_FEATURE_ET) != 0 ||
 	    (l->base = event_base_new_with_config(config)) == NULL)
 		goto fail;
+	evtimer_assign(&l->tick, l->base, on_tick, NULL);
+	/* libevent keeps the place of a timer: now, or it might find no memory
+	 * for it in the middle of the work. */
+	if (event_add(&l->tick, &(struct timeval){.tv_sec = 1}) != 0)
+		goto fail;
+	event_del(&l->tick);
 	event_config_free(config);
 
-	evtimer_assign(&l->tick, l->base, on_tick, NULL);
 	list_init(&l->tasks);
 	wheel_init(&l->wheel, loop_now(l));
 	l->now_known = false;
@@ -91,6 +96,8 @@ loop_new(struct loop **out)
 fail:
 	if (config != NULL)
 		event_config_free(config);
+	if (l != NULL && l->base != NULL)
+		event_base_free(l->base);
 	free(l);
 	return ST_NO_MEMORY;
 }

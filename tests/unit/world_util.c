@@ -490,6 +490,8 @@ world_connect(struct world *w, unsigned flags)
 		return connect_unix(w);
 	else
 		return connect_tcp(listener_port(g->listeners[0]));
+	if ((flags & WORLD_UNIX) != 0 || inside)
+		stream_prepare(pair[0]); /* as the listener does */
 	session_accept(inside ? NULL : g->listeners[0], pair[0], g);
 	return pair[1];
 }
