@@ -127,7 +127,7 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev libg
 	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
 	libseccomp-dev
 DEPS_DEB := debhelper dpkg-dev fakeroot
-DEPS_DEB_TEST := $(DEPS_DEB) debootstrap lintian
+DEPS_DEB_TEST := $(DEPS_DEB) $(DEPS_DEMO) debootstrap lintian systemd-container
 DEPS_BALANCE := onionbalance
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
@@ -383,8 +383,8 @@ check-msan: ## the pure layers' suites with the memory sanitizer
 	@$(MAKE) --no-print-directory -s pure CC=clang SAN=memory
 	@tests/run $$($(MAKE) --no-print-directory -s list-pure CC=clang SAN=memory)
 
-check-deb: deps-deb-test ## the Debian package: build, install, upgrade, purge in a fresh root
-	@tests/run tests/deb/test_deb
+check-deb: deps-deb-test ## the Debian package: built, installed, set up, used, upgraded, purged
+	@tests/run tests/deb/test_deb tests/deb/test_machine.py
 
 e2e: all ## the tests that cross processes, and tor
 	@tests/run tests/e2e/test_*.py

@@ -139,7 +139,9 @@ list_commands(void)
 	    "                         edit the group's member file, and wait "
 	    "until "
 	    "the gateway\n                         has taken it over\n"
-	    "The protocol of the socket is in src/daemon/CONTROL.md.");
+	    "The protocol of the socket: CONTROL.md (/usr/share/doc/postern, "
+	    "or\n"
+	    "src/daemon in the source).");
 	return b.text;
 }
 

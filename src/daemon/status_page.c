@@ -258,7 +258,9 @@ write_charts(struct buffer *b, const struct status_page *p)
 	chart_render(b, c);
 	if (p->gauges->mix) {
 		begin(c, "mix", CHART_COUNT, true, "Mixnet",
-		    "Requests that came through the mixnet, per half minute");
+		    "Requests that came through the mixnet, per half minute. "
+		    "How long they were under way only their senders know: "
+		    "see postern mix probe");
 		add_series(c, h, "relayed", 5, read_mix, 0);
 		add_series(c, h, "failed or lost", 4, read_mix, 1);
 		chart_render(b, c);

@@ -46,18 +46,17 @@ class Machine:
              "--register=no", "--keep-unit", "--hostname=fresh"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.leader = None
-        wait_until(self._find_leader, 60, "the machine's first process")
-        # What comes before dbus is not of interest, nor what fails in a
-        # container.
-        wait_until(lambda: self.code("systemctl is-system-running | grep -E "
-                                     "'running|degraded'") == 0, 90, "a boot")
+        wait_until(self._is_up, 90, "a booted machine")
         return self
 
-    def _find_leader(self):
+    def _is_up(self):
+        # Its first process is nspawn's child, but not the first child.
         children = pathlib.Path(f"/proc/{self.nspawn.pid}/task/"
                                 f"{self.nspawn.pid}/children").read_text()
         self.leader = children.split()[0] if children else None
-        return self.leader is not None
+        # What a container has not may fail.
+        return self.leader is not None and self.code(
+            "systemctl is-system-running | grep -Ex 'running|degraded'") == 0
 
     def __exit__(self, *_):
         self.nspawn.terminate()  # halts it
