@@ -46,7 +46,11 @@ class Machine:
              "--register=no", "--keep-unit", "--hostname=fresh"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.leader = None
-        wait_until(self._is_up, 90, "a booted machine")
+        try:
+            wait_until(self._is_up, 90, "a booted machine")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def _is_up(self):
@@ -202,7 +206,7 @@ def test_a_member():
     m = world.machine
     m.run("useradd --create-home ann")
     line = m.run("postern identity new --plain -o me.id", user="ann")
-    commitment = line.split()[-1]
+    commitment = re.search(r"\b\d{60,}\b", line)[0]
     check("1 members" in control(f"members add members {commitment}"))
     m.run(f"cp {MEMBERS} /home/ann/members")
     check(PAGE in world.fetch())
