@@ -38,7 +38,7 @@ FUZZ_base :=
 SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 ifma_batch ifma_single ifma_sum kernel \
 	kernel_adx kernel_c64 kernel_ifma kernel_mpn membership msm msm_adx \
 	msm_ifma msm_one ntt ntt_ifma wnaf
-UNIT_bn254 := curve field lanes msm ntt pairing tower_adx tower_c64 tower_mpn
+UNIT_bn254 := curve field lanes msm ntt pairing quad tower_adx tower_c64 tower_mpn
 FUZZ_bn254 :=
 
 SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \
@@ -151,7 +151,7 @@ OPT := -O2 -g
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifneq ($(ARCH),x86_64)
 # Of kernels that other processors do not have.
-UNIT := $(filter-out lanes tower_adx,$(UNIT))
+UNIT := $(filter-out lanes quad tower_adx,$(UNIT))
 endif
 ifeq ($(ARCH),x86_64)
 HARDEN += -fcf-protection=full

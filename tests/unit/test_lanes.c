@@ -4,13 +4,11 @@
  * time. Each lane has another value. */
 #include <gmp.h>
 
-#include "base/cpu.h"
 #include "bn254/g1.h"
 #include "bn254/g2.h"
 #include "bn254/pairing.h"
-#include "harness.h"
-
 #include "big12.h"
+#include "harness.h"
 
 #ifdef __clang__
 #pragma clang attribute push(                                        \
@@ -29,115 +27,9 @@
 #include "bn254/point_impl.h"
 #include "bn254/root_impl.h"
 
+#include "lanes_oracle.h"
+
 #define ROUNDS 300
-
-static mpz_t rr, rr2; /* 2^260 and its square, modulo p */
-
-static void
-begin(void)
-{
-	if (!cpu_has_ifma())
-		test_skip("no AVX-512 IFMA here");
-	big_begin();
-	mpz_inits(rr, rr2, NULL);
-	mpz_ui_pow_ui(rr, 2, 260);
-	mpz_mod(rr, rr, prime);
-	mpz_mul(rr2, rr, rr);
-	mpz_mod(rr2, rr2, prime);
-}
-
-/* --- lanes in and out, limb by limb ---------------------------------------- */
-
-static void
-lane_get(mpz_t v, const fe_t *a, int l)
-{
-	uint64_t limb[LANES];
-
-	mpz_set_ui(v, 0);
-	for (int i = 4; i >= 0; i--) {
-		_mm512_storeu_si512(limb, a->l[i]);
-		CHECK(limb[l] <= LANE_MASK);
-		mpz_mul_2exp(v, v, LANE_BITS);
-		mpz_add_ui(v, v, limb[l]);
-	}
-}
-
-static void
-lane_put(fe_t *a, const mpz_t v, int l)
-{
-	uint64_t limb[LANES];
-	mpz_t t;
-
-	mpz_init_set(t, v);
-	for (int i = 0; i < 5; i++) {
-		_mm512_storeu_si512(limb, a->l[i]);
-		limb[l] = mpz_get_ui(t) & LANE_MASK;
-		a->l[i] = _mm512_loadu_si512(limb);
-		mpz_tdiv_q_2exp(t, t, LANE_BITS);
-	}
-	CHECK(mpz_sgn(t) == 0);
-	mpz_clear(t);
-}
-
-/* PERMILLE thousandths of p. */
-static void
-bound(mpz_t b, unsigned permille)
-{
-	mpz_mul_ui(b, prime, permille);
-	mpz_tdiv_q_ui(b, b, 1000);
-}
-
-#define TIGHT 1770
-
-/* A value from 0 to PERMILLE / 1000 p: random, or at an end, or around a
- * multiple of p or a power of 2. */
-static void
-value(mpz_t v, unsigned permille)
-{
-	uint64_t random[5];
-	mpz_t top;
-
-	mpz_init(top);
-	bound(top, permille);
-	switch (test_random() % 8) {
-	case 0:
-		mpz_set_ui(v, test_random() % 3);
-		break;
-	case 1:
-		mpz_sub_ui(v, top, test_random() % 3);
-		break;
-	case 2:
-		mpz_mul_ui(v, prime, test_random() % (permille / 1000 + 1));
-		mpz_add_ui(v, v, test_random() % 3);
-		if (mpz_sgn(v) > 0 && test_random() % 2)
-			mpz_sub_ui(v, v, 1);
-		break;
-	case 3:
-		mpz_ui_pow_ui(v, 2, test_random() % 254);
-		mpz_sub_ui(v, v, test_random() % 2);
-		break;
-	default:
-		test_random_bytes(random, sizeof(random));
-		mpz_import(v, 5, 1, 8, 0, 0, random);
-		mpz_add_ui(top, top, 1);
-		mpz_mod(v, v, top);
-	}
-	mpz_clear(top);
-}
-
-static void
-sample(fe_t *a, unsigned permille)
-{
-	mpz_t v;
-
-	mpz_init(v);
-	lane_zero(a);
-	for (int l = 0; l < LANES; l++) {
-		value(v, permille);
-		lane_put(a, v, l);
-	}
-	mpz_clear(v);
-}
 
 /* Lane L of GOT is WANT modulo p, and not above its bound. */
 static void
@@ -481,24 +373,18 @@ sample12(fe12_t *a)
 static void
 big_from_lane(struct big12 *r, fe12_t *a, int l)
 {
-	mpz_t c[2], inverse;
+	mpz_t c[2];
 
-	mpz_inits(c[0], c[1], inverse, NULL);
-	mpz_invert(inverse, rr, prime);
+	mpz_inits(c[0], c[1], NULL);
 	for (int k = 0; k < 12; k++)
 		mpz_set_ui(r->c[k], 0);
 	for (int k = 0; k < 6; k++) {
 		const fe2_t *x = fe12_coefficient(a, k);
 
-		lane_get(c[0], &x->c0, l);
-		lane_get(c[1], &x->c1, l);
-		for (int i = 0; i < 2; i++) {
-			mpz_mul(c[i], c[i], inverse);
-			mpz_mod(c[i], c[i], prime);
-		}
+		lane_pair(c, &x->c0, l, &x->c1, l);
 		big_add_coefficient(r, c[0], c[1], k);
 	}
-	mpz_clears(c[0], c[1], inverse, NULL);
+	mpz_clears(c[0], c[1], NULL);
 }
 
 /* Every coefficient is tight and every lane the product of A's and B's. */
