@@ -130,7 +130,7 @@ DEPS_DEB := debhelper dpkg-dev fakeroot
 DEPS_DEB_TEST := $(DEPS_DEB) $(DEPS_DEMO) debootstrap lintian systemd-container
 DEPS_BALANCE := onionbalance
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
+DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang clang-tidy cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
 	npm prometheus redis-server shellcheck valgrind zsh
 
 # --- flags -------------------------------------------------------------------
@@ -553,6 +553,9 @@ symbols: $(B)/libpostern.a ## the pure layers call only what they may
 lint: deps-test ## cppcheck and shellcheck
 	@tests/lint/static
 
+analyze: deps-test ## clang-tidy and gcc's -fanalyzer (minutes)
+	@tests/lint/analyzers
+
 sizes: ## longest functions and files
 	@tests/lint/sizes
 
@@ -687,7 +690,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | \
 		column -t -s '|'
 
-.PHONY: all bench bench-compare bench-path bench-programs bench-record check \
+.PHONY: all analyze bench bench-compare bench-path bench-programs bench-record check \
 	check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
 	check-ubsan check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-all fuzz-coverage fuzz-coverage-programs fuzz-replay help \

@@ -95,7 +95,7 @@ ask(uid_t *owner, const struct request *q)
 bool
 peer_is_us(int fd)
 {
-	union address ours, theirs;
+	union address ours = {0}, theirs = {0};
 	socklen_t len = sizeof(ours), their_len = sizeof(theirs);
 	struct ucred cred;
 	socklen_t cred_len = sizeof(cred);

@@ -114,7 +114,7 @@ steer(const char *name, const char *path, char **words, int n, bool as_json)
 		return CLI_ERROR;
 	code = show(name, answer, command, as_json);
 	if (code == CLI_OK && strcmp(command, "journal") == 0 &&
-	    strcmp(argument, "check") == 0)
+	    argument != NULL && strcmp(argument, "check") == 0)
 		code = ctl_read_journal(name,
 		    ask_text(json_object_get(answer, "result"), "file"),
 		    as_json);

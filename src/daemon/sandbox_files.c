@@ -49,12 +49,11 @@ static const char *const system_files[] = {
     "/etc/resolv.conf",
     "/sys/devices/system/cpu/online",
 };
-#ifdef COVER_FOLDER
 /* A build that counts its lines writes the counts at its end. */
-#define COVERED COVER_FOLDER "/"
-#else
-#define COVERED NULL
+#ifndef COVER_FOLDER
+#define COVER_FOLDER ""
 #endif
+static const char covered[] = COVER_FOLDER;
 /* systemd-resolved replaces resolv.conf in a folder of its own; tor its
  * cookie. */
 static const char *const system_folders[] = {
@@ -193,8 +192,9 @@ each_of_system(path_fn *fn, void *ctx)
 	     st == ST_OK;
 	     i++)
 		st = fn(ctx, system_folders[i], READ_FOLDER);
-	return st == ST_OK && COVERED != NULL ? fn(ctx, COVERED, WRITE_FOLDER)
-					      : st;
+	return st == ST_OK && covered[0] != '\0'
+	    ? fn(ctx, covered, WRITE_FOLDER)
+	    : st;
 }
 
 /* --- the kernel --- */

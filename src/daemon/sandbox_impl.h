@@ -14,11 +14,11 @@ bool sandbox_calls_possible(void);
 
 /* Let this thread, and those that it makes, reach only C's files.
  * Returns: ST_OK; ST_SYS, with errno. */
-enum status sandbox_files_restrict(const struct config *c) WARN_UNUSED;
+enum status sandbox_files_restrict(const struct config *c) WARN_UNUSED NONNULL;
 
 /* ... only WHAT's files. */
-enum status
-sandbox_files_restrict_service(const struct sandbox_service *what) WARN_UNUSED;
+enum status sandbox_files_restrict_service(
+    const struct sandbox_service *what) WARN_UNUSED NONNULL;
 
 /* Whose calls: a service makes new keys, with the modes and names of files
  * that the gateway never changes. */

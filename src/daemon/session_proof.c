@@ -55,6 +55,7 @@ verify(const struct semaphore_keys *keys, struct verify_state *mine,
 		mine->memo = NULL;
 	if (n > 1)
 		verify_batch(keys, mine->memo, jobs, n);
+	/* n > 0. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 	else if (semaphore_verify(keys, mine->memo, &jobs[0]->proof,
 		     &jobs[0]->fault) != jobs[0]->fault.status)
 		jobs[0]->fault.status = ST_INTERNAL;

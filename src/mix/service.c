@@ -128,7 +128,8 @@ on_ready(struct wire *w)
 	struct exchange *e = loop_owner(w, struct exchange, wire);
 	size_t max = reply_max(e->service), n;
 	uint8_t beyond;
-	/* Who does not read the body may still answer. */
+	/* Who does not read the body may still answer.
+	 * NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores) */
 	enum status st = send_body(e);
 
 	do {
@@ -197,7 +198,7 @@ connect_socket(const char *path)
 
 	if (strlen(path) >= sizeof(a.sun_path))
 		return -1;
-	strcpy(a.sun_path, path);
+	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* A local socket connects at once or, its backlog full, not at all. */
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) != 0) {

@@ -170,6 +170,7 @@ tls_connect(const struct tls *t, int fd, const uint8_t pin[static TLS_PIN_SIZE])
 		return NULL;
 	/* The pin outlives the session: it is in the link. */
 	if (SSL_set_fd(ssl, fd) != 1 ||
+	    /* const is cast away. NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	    SSL_set_ex_data(ssl, PIN_SLOT, (void *)(uintptr_t)pin) != 1) {
 		SSL_free(ssl);
 		return NULL;
