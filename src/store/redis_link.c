@@ -23,8 +23,17 @@
 /* What may wait to be sent: far more than the owner may have on the way. */
 #define OUT_MAX ((size_t)16 << 20)
 #define OUT_MIN 4096
-/* The longest answer that is ours; what INFO says is a few KiB. */
+/* The longest answer that is ours; what ROLE says of many replicas is a few
+ * KiB. What is read of it takes memory before it is whole. */
 #define ANSWER_MAX ((size_t)64 << 10)
+/* The longest list in one: hiredis makes room for all of it at its head. */
+#define ELEMENTS_MAX 1024
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t elements_t;
+#else
+typedef int elements_t;
+#endif
 
 enum link_state {
 	LINK_DOWN, /* the clock says when to try again */
@@ -60,6 +69,9 @@ struct redis_link {
 	struct deadline clock; /* the next try, or the end of patience */
 	struct task flush;
 	redisReader *reader;
+	redisReplyObjectFunctions made_by; /* hiredis's, but for lists */
+	void *(*make_list)(const redisReadTask *t, elements_t n);
+	size_t unanswered; /* bytes of an answer that is not whole */
 	enum greeting greetings[3];
 	size_t greetings_n, greeted;
 
@@ -329,9 +341,8 @@ take_replies(struct redis_link *l)
 		if (redisReaderGetReply(reader, &raw) != REDIS_OK)
 			return ST_CORRUPT;
 		if (raw == NULL)
-			return reader->len - reader->pos < ANSWER_MAX
-			    ? ST_OK
-			    : ST_CORRUPT;
+			return l->unanswered < ANSWER_MAX ? ST_OK : ST_CORRUPT;
+		l->unanswered = reader->len - reader->pos;
 		take_reply(l, raw);
 		freeReplyObject(raw);
 	}
@@ -352,6 +363,7 @@ read_in(struct redis_link *l)
 			return st;
 		if (redisReaderFeed(l->reader, bytes, n) != REDIS_OK)
 			return ST_NO_MEMORY;
+		l->unanswered += n;
 		if ((st = take_replies(l)) != ST_OK)
 			return st;
 		/* One that was lost meanwhile has told so. */
@@ -417,14 +429,38 @@ on_ready(struct wire *w)
 
 /* --- connecting --- */
 
+/* A list of N, the privdata of T being the link; none of ours is longer than
+ * ELEMENTS_MAX. */
+static void *
+make_list(const redisReadTask *t, elements_t n)
+{
+	const struct redis_link *l = t->privdata;
+
+	return n <= ELEMENTS_MAX ? l->make_list(t, n) : NULL;
+}
+
+static enum status
+make_reader(struct redis_link *l)
+{
+	l->unanswered = 0;
+	if ((l->reader = redisReaderCreate()) == NULL)
+		return ST_NO_MEMORY;
+	l->made_by = *l->reader->fn;
+	l->make_list = l->made_by.createArray;
+	l->made_by.createArray = make_list;
+	l->reader->fn = &l->made_by;
+	l->reader->privdata = l;
+	return ST_OK;
+}
+
 static enum status
 begin_talk(struct redis_link *l, int fd)
 {
 	const struct shared_place *at = &l->places[l->place].at;
 	enum status st = wire_open(&l->wire, l->loop, fd, on_ready);
 
-	if (st == ST_OK && (l->reader = redisReaderCreate()) == NULL)
-		st = ST_NO_MEMORY;
+	if (st == ST_OK)
+		st = make_reader(l);
 	if (st != ST_OK || !at->tls) {
 		l->state = LINK_GREETING;
 		return st == ST_OK ? greet_all(l) : st;

@@ -836,6 +836,47 @@ test_not_redis(void)
 	loop_free(&loop);
 }
 
+/* A server whose lists never end must not take memory without end, or time. */
+static void
+test_endless(void)
+{
+	static const char *const heads[] = {
+	    "*1025\r\n", "*1024\r\n", "*2\r\n*1024\r\n"};
+	struct shared_place p = {.host = "127.0.0.1"};
+	struct shared_store_config c = config_of(&p, 1);
+	struct gateway *w = &gateways[0];
+	/* Elements of 100 bytes: 1024 of them are more than any answer. */
+	char element[] = "+01234567890123456789012345678901234567890123456789"
+			 "01234567890123456789012345678901234567890123456\r\n";
+	endpoint_t at;
+	int fd, peer;
+
+	c.timeout_ms = 2000;
+	loop = test_loop();
+	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		CHECK(listen_at(&fd, &at, 4, 8));
+		p.port = at.port;
+		open_gateway(w, &c, &standard);
+		peer = -1;
+		SPIN(loop, (peer = accept(fd, NULL, NULL)) >= 0);
+		send_all(loop, peer, heads[i], strlen(heads[i]));
+		/* One list is too long at its head, the others by what comes,
+		 * and before they are whole. */
+		for (unsigned n = 0; i > 0 && n < 700; n++)
+			if (send(peer, element, sizeof(element) - 1,
+				MSG_NOSIGNAL) < 0)
+				break;
+		SPIN(loop,
+		    health(w).why_down[0] != '\0' &&
+			strstr(health(w).why_down, "yet") == NULL);
+		CHECK(strstr(health(w).why_down, "not understood") != NULL);
+		close_gateway(w);
+		close(peer);
+		close(fd);
+	}
+	loop_free(&loop);
+}
+
 static void
 test_places(void)
 {
@@ -883,4 +924,5 @@ TESTS({"three gateways, one member, 10,002 at once", test_exact},
     {"keys end with their epoch", test_epochs},
     {"user, password, database", test_password}, {"TLS", test_tls},
     {"something else listens there", test_not_redis},
+    {"lists without an end", test_endless},
     {"how a place is written", test_places}, )
