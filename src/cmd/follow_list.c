@@ -14,7 +14,8 @@
 #define LIST_MAX ((size_t)512 << 20)
 #define HEAD_MAX 2560
 
-/* In the file's head: when its list was signed. */
+/* The file's head: what made it, and when its list was signed. */
+static const char made_by[] = "# postern group follow ";
 static const char signed_at[] = "# signed ";
 
 static enum status
@@ -27,30 +28,36 @@ fail(char why[static FOLLOW_WHY_MAX], enum status st, const char *what,
 
 /* --- the file as it is --- */
 
-/* The time behind signed_at in the head of TEXT; 0: there is none. */
-static uint64_t
-time_of(span_t text)
+/* Take write_file's own head off OLD; what follows is the list as it came,
+ * which may begin with such a head itself.
+ * Out:     *time of the signature; 0: there is none. */
+static span_t
+take_head(uint64_t *time, span_t old)
 {
+	span_t rest = old, line = span_take_line(&rest);
 	size_t n = sizeof(signed_at) - 1;
-	uint64_t time = 0;
 
-	while (text.len > 0 && text.ptr[0] == '#') {
-		span_t line = span_take_line(&text);
-		if (line.len > n && memcmp(line.ptr, signed_at, n) == 0 &&
-		    decimal_u64(&time, span_of(line.ptr + n, line.len - n),
-			INT64_MAX) != ST_OK)
-			time = 0;
-	}
-	return time;
+	*time = 0;
+	if (line.len < sizeof(made_by) - 1 ||
+	    memcmp(line.ptr, made_by, sizeof(made_by) - 1) != 0)
+		return old;
+	old = rest;
+	line = span_take_line(&rest);
+	if (line.len <= n || memcmp(line.ptr, signed_at, n) != 0)
+		return old;
+	if (decimal_u64(time, span_of(line.ptr + n, line.len - n), INT64_MAX) !=
+	    ST_OK)
+		*time = 0;
+	return rest;
 }
 
 /* --- the list that came --- */
 
-/* Check the signature beside the list TEXT, which must not be older than that
- * of the list in the file, OLD. */
+/* Check the signature beside the list TEXT, which must not be older than OLD,
+ * that of the list in the file. */
 static enum status
 check_signature(struct follow_list *l, uint64_t *time,
-    char why[static FOLLOW_WHY_MAX], span_t text, span_t old)
+    char why[static FOLLOW_WHY_MAX], span_t text, uint64_t old)
 {
 	struct https_request r = {
 	    .url = l->signature_url,
@@ -74,7 +81,7 @@ check_signature(struct follow_list *l, uint64_t *time,
 	if (st != ST_OK)
 		return fail(
 		    why, st, l->signature_url, "not a signature of minisign's");
-	if (*time < time_of(old))
+	if (*time < old)
 		return fail(why, ST_BAD_VALUE, l->url,
 		    "signed before the list that is here already: somebody "
 		    "serves an old one");
@@ -100,7 +107,15 @@ check_list(char why[static FOLLOW_WHY_MAX], size_t *n, const char *url,
 	return ST_OK;
 }
 
-/* Write HEAD and the list. */
+static bool
+begins_signed(const char *text, size_t len)
+{
+	size_t n = sizeof(signed_at) - 1;
+
+	return len >= n && memcmp(text, signed_at, n) == 0;
+}
+
+/* Write the head and the list. */
 static enum status
 write_file(const struct follow_list *l, char why[static FOLLOW_WHY_MAX],
     uint64_t time, const char *text, size_t len)
@@ -111,8 +126,9 @@ write_file(const struct follow_list *l, char why[static FOLLOW_WHY_MAX],
 
 	if (all != NULL) {
 		n = (size_t)snprintf(
-		    all, HEAD_MAX, "# postern group follow %.2000s\n", l->url);
-		if (l->signature_url != NULL)
+		    all, HEAD_MAX, "%s%.2000s\n", made_by, l->url);
+		/* A list's own such line must not be taken for ours. */
+		if (l->signature_url != NULL || begins_signed(text, len))
 			n += (size_t)snprintf(all + n, HEAD_MAX - n,
 			    "%s%" PRIu64 "\n", signed_at, time);
 		memcpy(all + n, text, len);
@@ -125,35 +141,22 @@ write_file(const struct follow_list *l, char why[static FOLLOW_WHY_MAX],
 		  st == ST_SYS ? strerror(errno) : status_text(st));
 }
 
-/* The list in OLD, without the head that write_file gave it. */
-static span_t
-list_of(span_t old)
-{
-	while (old.len > 0 && old.ptr[0] == '#') {
-		span_t rest = old, line = span_take_line(&rest);
-		if (line.len < 10 ||
-		    (memcmp(line.ptr, "# postern ", 10) != 0 &&
-			memcmp(line.ptr, signed_at, 9) != 0))
-			break;
-		old = rest;
-	}
-	return old;
-}
-
 static enum status
 take(struct follow_list *l, char why[static FOLLOW_WHY_MAX], const char *text,
     size_t len, span_t old)
 {
-	uint64_t time = 0;
+	uint64_t time = 0, old_time;
+	span_t old_list = take_head(&old_time, old);
 	size_t n;
 	enum status st = check_list(why, &n, l->url, text, len);
 
 	if (st == ST_OK && l->signature_url != NULL)
-		st = check_signature(l, &time, why, span_of(text, len), old);
+		st = check_signature(
+		    l, &time, why, span_of(text, len), old_time);
 	if (st != ST_OK)
 		return st;
-	if (old.len > 0 && span_equal(list_of(old), span_of(text, len)) &&
-	    time == time_of(old))
+	if (old.len > 0 && span_equal(old_list, span_of(text, len)) &&
+	    time == old_time)
 		return ST_DUPLICATE;
 	st = write_file(l, why, time, text, len);
 	if (st == ST_OK)

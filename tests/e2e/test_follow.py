@@ -122,9 +122,9 @@ class List:
             return 304, {"ETag": tag}, b""
         return 200, {"ETag": tag}, data
 
-    def put(self, members, stamp, secret=None, legacy=False):
-        """Publish MEMBERS, signed at STAMP; the signature."""
-        text = "".join(f"{m}\n" for m in members).encode()
+    def put(self, members, stamp, secret=None, legacy=False, head=""):
+        """Publish MEMBERS behind HEAD, signed at STAMP."""
+        text = (head + "".join(f"{m}\n" for m in members)).encode()
         draft = self.where / "draft"
         draft.write_bytes(text)
         subprocess.run(["minisign", "-S", *(["-l"] if legacy else []), "-s",
@@ -179,6 +179,36 @@ def test_only_what_changed_is_sent():
             site.out.unlink()
             wait_until(lambda: site.out.exists() and
                        listed(site.out) == V.members[:5])
+
+
+def test_a_list_with_a_head_of_its_own():
+    """A follower's file that is published anew: the time in it is not ours."""
+    heads = ("# signed 5\n", "# postern group follow https://x/\n# signed 5\n",
+             "# signed 9223372036854775807\n")
+    for head in heads:
+        with folder() as where, List(where) as site:
+            signed = [*site.common, "--once", "--key", site.key, site.url]
+            site.put(V.members, 100, head=head)
+            follow(*signed)
+            equal(listed(site.out), V.members)
+            # It is the same: no word, and nothing is written.
+            equal(follow(*signed), "")
+            # Older than what is here, though newer than its head says.
+            site.put(V.members[:3], 50, head=head)
+            said = follow(*signed, code=2)
+            check("old one" in said, said)
+            site.put(V.members[:4], 101, head=head)
+            follow(*signed)
+            equal(listed(site.out), V.members[:4])
+        with folder() as where, List(where) as site:
+            # Without --key such a line counts for nothing later, either.
+            plain = [*site.common, "--once", site.url]
+            site.put(V.members, 100, head=head)
+            follow(*plain)
+            equal(follow(*plain), "")
+            site.put(V.members[:4], 3)
+            follow(*plain[:-1], "--key", site.key, site.url)
+            equal(listed(site.out), V.members[:4])
 
 
 def test_signatures():
