@@ -106,7 +106,7 @@ def make_root(where):
 
 def next_release(package, out):
     """The same with another number and another sample configuration."""
-    tree = out.parent / "next"
+    tree = out.parent.parent / "next"
     subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
     control = tree / "DEBIAN" / "control"
     control.write_text(re.sub(r"(?m)^Version: .*", "Version: 0.1.1",
@@ -181,8 +181,10 @@ def test_install():
     conf = (world.root / CONF[1:]).read_text()
     lines = (f"ports = {world.site.port}", f"dns = 127.0.0.1:{world.names.port}",
              f"except = 127.0.0.1:{world.site.port}")
-    (world.root / CONF[1:]).write_text(
-        conf.replace("[egress]\n", "\n".join(["[egress]", *lines, ""])))
+    conf = conf.replace("[egress]\n", "\n".join(["[egress]", *lines, ""]))
+    # Which is not a public name.
+    conf = conf.replace("\nallow = *\n", "\nallow = * site.example\n")
+    (world.root / CONF[1:]).write_text(conf)
 
 
 def test_setup():
@@ -263,7 +265,8 @@ def test_purge():
     pid = unit("MainPID")
     m.run(f"{APT} purge postern")
     equal(m.code(f"kill -0 {pid}"), 1, "the gateway has ended")
-    left = m.run("find / -xdev -path /proc -prune -o -name '*postern*' -print")
+    left = m.run("find / -xdev -path /proc -prune -o -path /home -prune -o "
+                 "-name '*postern*' -print")
     # The onion service is tor's, with the key that is its address.
     equal(left, "/var/lib/tor/postern")
 
