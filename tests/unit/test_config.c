@@ -499,11 +499,11 @@ the_sample_has_only_keys(void)
 static bool
 is_instead(const char *line)
 {
-	static const char *const keys[] = {"root =", "max_age =",
-	    "onion_key =", "onion_port =", "onion_streams =", "shared =",
-	    "shared_key_file =", "shared_user =", "shared_password_file =",
-	    "shared_ca_file =", "shared_prefix =", "shared_timeout =",
-	    "shared_replicas =", "unreachable ="};
+	static const char *const keys[] = {
+	    "root =", "max_age =", "onion_key =", "onion_port =",
+	    "onion_streams =", "shared =", "shared_key_file =", "shared_user =",
+	    "shared_password_file =", "shared_ca_file =", "shared_prefix =",
+	    "shared_timeout =", "shared_replicas =", "unreachable ="};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strncmp(line, keys[i], strlen(keys[i])) == 0)
