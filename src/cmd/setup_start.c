@@ -276,6 +276,25 @@ wait_for_gateway(const struct setup *s, pid_t child, const char *log)
 	return ST_CONNECT_TIMEOUT;
 }
 
+/* Open the gateway's log. Its folder is the gateway's user's: what stands there
+ * already may be a pipe, or another name of a file of root's.
+ * Returns: -1, with errno. */
+static int
+open_log(const char *path)
+{
+	struct stat st;
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+	    0600);
+
+	if (fd < 0 ||
+	    (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1))
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
 static enum status
 start_in_background(const struct setup *s)
 {
@@ -288,8 +307,7 @@ start_in_background(const struct setup *s)
 	make_folder_of(s->value[SETUP_CONTROL], user);
 	make_folder_of(s->value[SETUP_JOURNAL], user);
 	snprintf(path, sizeof(path), "%s.log", s->value[SETUP_JOURNAL]);
-	log = open(
-	    path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	log = open_log(path);
 	if (log < 0) {
 		cli_error(s->name, "%s: %s", path, strerror(errno));
 		return ST_SYS;

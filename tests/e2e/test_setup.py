@@ -5,6 +5,7 @@ network."""
 
 import contextlib
 import os
+import pathlib
 import pty
 import re
 import select
@@ -15,6 +16,9 @@ import time
 from lib import (BIN, check, equal, folder, free_port, main, postern,
                  wait_until)
 from torlib import TorNet
+
+
+ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
 
 
 class Place:
@@ -264,6 +268,30 @@ def test_a_gateway_that_would_not_run_is_not_started():
         check("hostname: " in run.stdout, run.stdout)
         check("nothing is started" in run.stderr, run.stderr)
         check(not (where / "control").exists())
+
+
+def test_a_log_that_is_none():
+    """The journal's folder is the gateway's user's, who may have put a pipe or
+    a link there: root waits for nobody, and writes to nothing of its own."""
+    with folder() as where, TorLike(where) as tor:
+        place = Place(where, listen=f"127.0.0.1:{free_port()}")
+        place.torrc.write_text(f"PidFile {tor}\n")
+        place.onion.mkdir()
+        (place.onion / "hostname").write_text(f"{ONION}\n")
+        log = pathlib.Path(f"{where / 'journal'}.log")
+        precious = where / "precious"
+        precious.write_text("as it was\n")
+        for put in (lambda: os.mkfifo(log), lambda: log.symlink_to(precious),
+                    lambda: log.hardlink_to(precious)):
+            put()
+            run = subprocess.run([BIN, "setup", *map(str, place.args)],
+                                 check=False, capture_output=True, text=True,
+                                 timeout=30)
+            equal(run.returncode, 2, run.stdout)
+            check(f"{log}: " in run.stderr, run.stderr)
+            equal(precious.read_text(), "as it was\n")
+            check(not (where / "control").exists())
+            log.unlink()
 
 
 @contextlib.contextmanager
