@@ -379,6 +379,14 @@ check-balance: all ## two gateways behind one address by Onionbalance (minutes)
 	@tests/js/install
 	@tests/e2e/balance.py
 
+# Not those of the walls, which valgrind's own calls do not pass, nor those that
+# compute for minutes there.
+VALGRIND_SKIP := msm prove sandbox tower_adx mix_simulation
+VALGRIND_BIN := $(patsubst %,$(B)/tests/test_%,$(filter-out $(VALGRIND_SKIP),$(UNIT)))
+check-valgrind: $(B)/postern $(VALGRIND_BIN) ## the unit tests under valgrind (long)
+	@WITH='valgrind -q --error-exitcode=99 --leak-check=no' \
+		tests/run $(VALGRIND_BIN)
+
 check-msan: ## the pure layers' suites with the memory sanitizer
 	@$(MAKE) --no-print-directory -s pure CC=clang SAN=memory
 	@tests/run $$($(MAKE) --no-print-directory -s list-pure CC=clang SAN=memory)
@@ -692,7 +700,7 @@ help: ## this list
 
 .PHONY: all analyze bench bench-compare bench-path bench-programs bench-record check \
 	check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
-	check-ubsan check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
+	check-ubsan check-valgrind check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-all fuzz-coverage fuzz-coverage-programs fuzz-replay help \
 	install install-lib layers lint list-programs list-pure list-threaded load-ledger \
 	mix-demo pages programs pure run shared sizes symbols test threaded uninstall \
