@@ -244,7 +244,7 @@ open_unix(struct listener *ls)
 	if (ls->fd < 0 || fchmod(ls->fd, ls->config.mode) != 0 ||
 	    bind(ls->fd, &a.sa, len) != 0)
 		return ST_SYS;
-	strcpy(ls->path, path);
+	memcpy(ls->path, path, strlen(path) + 1);
 	if (chmod(path, ls->config.mode) != 0 || stat(path, &st) != 0)
 		return ST_SYS;
 	ls->device = st.st_dev;
