@@ -836,6 +836,28 @@ test_not_redis(void)
 	loop_free(&loop);
 }
 
+/* A burst of one member's counts, none of them answered when the last is sent:
+ * what the server keeps of them must not make it slow for all. */
+static void
+test_burst(void)
+{
+	struct shared_place p = begin(NULL);
+	struct shared_store_config c = config_of(&p, 1);
+	struct quota_limits many = standard;
+	struct gateway *w = &gateways[0];
+
+	many.requests = 2000;
+	c.pending = 4096;
+	c.timeout_ms = 2500;
+	enter(1, &c, &many);
+	for (unsigned i = 0; i < 1000; i++)
+		ask(w, 1);
+	await_answers(1);
+	CHECK_INT(w->passed, 1000);
+	CHECK_INT(counted(&server), 1000);
+	leave(1);
+}
+
 /* A server whose lists never end must not take memory without end, or time. */
 static void
 test_endless(void)
@@ -925,4 +947,5 @@ TESTS({"three gateways, one member, 10,002 at once", test_exact},
     {"user, password, database", test_password}, {"TLS", test_tls},
     {"something else listens there", test_not_redis},
     {"lists without an end", test_endless},
+    {"a burst of one member's", test_burst},
     {"how a place is written", test_places}, )
