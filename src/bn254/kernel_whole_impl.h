@@ -5,6 +5,7 @@
 #define BN254_KERNEL_WHOLE_IMPL_H
 
 #include "bn254/kernel_scalar_impl.h"
+#include "bn254/miller_affine_impl.h"
 #include "bn254/power_impl.h"
 #include "bn254/root_impl.h"
 #include "bn254/weigh_impl.h"
@@ -114,30 +115,9 @@ kernel_batch_groups(size_t n)
 static size_t
 kernel_batch_scratch(size_t n)
 {
-	size_t pairs = n * sizeof(struct miller_pair), w = weigh_scratch(2 * n);
+	size_t pairs = n * sizeof(struct affine_pair), w = weigh_scratch(2 * n);
 
 	return pairs > w ? pairs : w;
-}
-
-static void
-kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
-    size_t groups, void *scratch)
-{
-	struct miller_pair *m = scratch;
-	size_t block = (n + groups - 1) / groups;
-	fe12_t t;
-
-	for (size_t g = 0; g < groups; g++) {
-		size_t first = g * block < n ? g * block : n;
-		size_t k = n - first < block ? n - first : block;
-
-		for (size_t i = 0; i < k; i++)
-			miller_pair_init(&m[i], &p[first + i], &q[first + i]);
-		miller_loop(&t, m, k, NULL, 0);
-		for (size_t i = 0; i < k; i++)
-			inside[first + i] = pair_in_group(&m[i], &q[first + i]);
-		fe12_to_gt(&f[g], &t);
-	}
 }
 
 /* The struct of a kernel with all these functions. */
@@ -150,7 +130,7 @@ kernel_miller(gt_t *f, bool *inside, const g1_t *p, const twist_t *q, size_t n,
 		.sum = kernel_sum, .inverse_roots = kernel_inverse_roots,     \
 		.batch_min = 2, .batch_groups = kernel_batch_groups,          \
 		.batch_scratch = kernel_batch_scratch, .weigh = kernel_weigh, \
-		.miller = kernel_miller, .finish = kernel_finish,             \
+		.miller = miller_affine, .finish = kernel_finish,             \
 		.power = kernel_power, .multiply = kernel_multiply,           \
 		.invert = kernel_invert,                                      \
 	}

@@ -20,6 +20,8 @@
  *     the end Z is 0 exactly if there was one, and that is a refusal. A Q of
  *     G2 meets none: the multiples of Q on the way, (k, 1) for 1 < k < 6u + 2,
  *     (6u + 2, p) and (6u + 2 + p, -p^2), are distinct modulo r up to sign.
+ *   - In affine coordinates (miller_affine_impl.h) the exceptions are the
+ *     slopes that divide by zero; they are seen one by one, and refused.
  *
  * Private to the folder.
  */

@@ -243,6 +243,115 @@ products(const struct bn254_kernel *k)
 	    k->check(&pa, &twist_infinity, fixed, 2, &target), ST_INFINITY);
 }
 
+/* --- batches of Miller loops ----------------------------------------------- */
+
+#define BATCH_PAIRS 23
+
+struct batch {
+	gt_t f[BATCH_PAIRS];
+	size_t groups;
+	bool inside[BATCH_PAIRS];
+	g1_t p[BATCH_PAIRS];
+	twist_t q[BATCH_PAIRS];
+	void *scratch;
+};
+
+static void
+batch_run(struct batch *b, const struct bn254_kernel *k)
+{
+	memset(b->f, 0xff, sizeof(b->f));
+	memset(b->inside, 0xff, sizeof(b->inside));
+	k->miller(
+	    b->f, b->inside, b->p, b->q, BATCH_PAIRS, b->groups, b->scratch);
+}
+
+/* Random pairs; SUM times the generators is their product. */
+static void
+batch_fill(struct batch *b, fr_t *sum)
+{
+	uint64_t l[4];
+	fr_t x, y;
+	g2_t q;
+
+	*sum = fr_zero;
+	for (unsigned i = 0; i < BATCH_PAIRS; i++) {
+		scalar(l, &x);
+		g1_times(&b->p[i], &g1_generator, l);
+		scalar(l, &y);
+		g2_times(&q, &g2_generator, l);
+		b->q[i] = q.point;
+		fr_mul(&x, &x, &y);
+		fr_add(sum, sum, &x);
+	}
+}
+
+static bool
+batch_is(const struct batch *b, const struct bn254_kernel *k, const fr_t *sum)
+{
+	const gt_t *f[BATCH_PAIRS];
+	uint64_t l[4];
+	gt_t target;
+	g1_t p;
+
+	for (size_t i = 0; i < b->groups; i++)
+		f[i] = &b->f[i];
+	fr_to_limbs(l, sum);
+	g1_times(&p, &g1_generator, l);
+	k->pairing(&target, &p, &g2_generator);
+	return k->finish(f, b->groups, NULL, 0, &target);
+}
+
+/* Points that are not in G2: one of small order, and two for which the loop divides by zero. No formula knows the
+ * curve's b: (x, 0) is of order 2, (0, y) of order 3 on some curve. */
+static void
+batch_spoil(struct batch *b)
+{
+	twist_t small = twist_infinity;
+
+	vectors_each("twist", first_small, &small);
+	CHECK(!twist_is_infinity(&small));
+	b->q[7] = small;
+	b->q[6].y = fp2_zero;
+	b->q[22].x = fp2_zero;
+}
+
+static void
+batches(const struct bn254_kernel *k)
+{
+	static struct batch b, was;
+	size_t size = (k->batch_scratch(BATCH_PAIRS) + 63) / 64 * 64;
+	size_t block;
+	fr_t sum;
+
+	b.groups = k->batch_groups(BATCH_PAIRS);
+	CHECK(b.groups > 0 && b.groups <= BATCH_PAIRS);
+	block = (BATCH_PAIRS + b.groups - 1) / b.groups;
+	b.scratch = aligned_alloc(64, size);
+	CHECK(b.scratch != NULL);
+	batch_fill(&b, &sum);
+	batch_run(&b, k);
+	for (unsigned i = 0; i < BATCH_PAIRS; i++)
+		CHECK(b.inside[i]);
+	CHECK(batch_is(&b, k, &sum));
+	fr_add(&sum, &sum, &fr_one);
+	CHECK(!batch_is(&b, k, &sum));
+
+	was = b;
+	batch_spoil(&b);
+	batch_run(&b, k);
+	for (unsigned i = 0; i < BATCH_PAIRS; i++) {
+		CHECK(b.inside[i] == (i != 6 && i != 7 && i != 22));
+		CHECK(b.inside[i] == k->in_group(&b.q[i]));
+	}
+	/* The groups without one of them are as they were. */
+	for (size_t g = 0; g < b.groups; g++) {
+		bool same = g != 6 / block && g != 7 / block && g != 22 / block;
+
+		CHECK(gt_eq(&b.f[g], &was.f[g]) == same);
+	}
+	free(b.scratch);
+}
+
 static void
 kernels(void (*test)(const struct bn254_kernel *))
 {
@@ -285,6 +394,12 @@ static void
 test_products(void)
 {
 	kernels(products);
+}
+
+static void
+test_batches(void)
+{
+	kernels(batches);
 }
 
 /* Every number of lanes, each with an element of its own; what stands behind
@@ -412,4 +527,5 @@ TESTS({"pairings equal the oracle's", test_oracle},
     {"bilinear", test_bilinear}, {"inverse roots", test_inverse_roots},
     {"sums of points", test_sums},
     {"products with stored lines", test_products},
+    {"batches of Miller loops", test_batches},
     {"kernels are picked by name", test_pick})
