@@ -219,12 +219,14 @@ try_io_uring(void)
 	return (int)syscall(SYS_io_uring_setup, 1U, NULL);
 }
 
+#ifdef __x86_64__
 static int
 try_x32(void)
 {
 	/* getpid by the other table of calls. */
 	return (int)syscall(0x40000000 | 39);
 }
+#endif
 
 static int
 try_filter(void)
