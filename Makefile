@@ -129,6 +129,8 @@ DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev libg
 DEPS_DEB := debhelper dpkg-dev fakeroot
 DEPS_DEB_TEST := $(DEPS_DEB) $(DEPS_DEMO) debootstrap lintian systemd-container
 DEPS_BALANCE := onionbalance
+DEPS_AARCH64 := binutils debian-archive-keyring gcc-aarch64-linux-gnu \
+	libc6-dev-arm64-cross qemu-user
 DEPS_DEMO := python3 tor curl openssl
 DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang clang-tidy cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
 	npm prometheus redis-server shellcheck valgrind zsh
@@ -341,7 +343,7 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) ## the quick tests: unit, corpus, layers, s
 test: deps-test ## install what is missing and run every test
 	@tests/all
 
-check-all: deps-test deps-deb-test ## ... in every build, and the long ones
+check-all: deps-test deps-deb-test deps-aarch64 ## ... in every build, and the long ones
 	@tests/all --everything
 
 # tests/ctime/ctime_NAME.c, each run under valgrind by tests/ctime/test_ctime.
@@ -390,6 +392,9 @@ check-valgrind: $(B)/postern $(VALGRIND_BIN) ## the unit tests under valgrind (l
 check-msan: ## the pure layers' suites with the memory sanitizer
 	@$(MAKE) --no-print-directory -s pure CC=clang SAN=memory
 	@tests/run $$($(MAKE) --no-print-directory -s list-pure CC=clang SAN=memory)
+
+check-aarch64: deps-aarch64 all ## cross-compiled for aarch64, the pure layers' tests under qemu
+	@tests/run tests/aarch64/test_aarch64
 
 check-deb: deps-deb-test ## the Debian package: built, installed, set up, used, upgraded, purged
 	@tests/run tests/deb/test_deb tests/deb/test_machine.py
@@ -596,6 +601,12 @@ deps-demo:
 deps-deb:
 	@tests/lint/need $(DEPS_BUILD) $(DEPS_DEB)
 
+deps-aarch64:
+	@tests/lint/need $(DEPS_BUILD) $(DEPS_AARCH64)
+# The packages that the program is compiled with, for another architecture.
+list-deps-dev:
+	@echo libc6-dev $(filter %-dev,$(DEPS_BUILD))
+
 deps-deb-test:
 	@tests/lint/need $(DEPS_DEB_TEST) $(DEPS_BALANCE)
 
@@ -699,8 +710,8 @@ help: ## this list
 		column -t -s '|'
 
 .PHONY: all analyze bench bench-compare bench-path bench-programs bench-record check \
-	check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
-	check-ubsan check-valgrind check-verify clean coverage coverage-missed deb demo deps deps-deb deps-deb-test deps-demo deps-test \
+	check-aarch64 check-all check-asan check-balance check-deb check-faults check-msan check-tsan \
+	check-ubsan check-valgrind check-verify clean coverage coverage-missed deb demo deps deps-aarch64 list-deps-dev deps-deb deps-deb-test deps-demo deps-test \
 	dist e2e fault format fuzz-all fuzz-coverage fuzz-coverage-programs fuzz-replay help \
 	install install-lib layers lint list-programs list-pure list-threaded load-ledger \
 	mix-demo pages programs pure run shared sizes symbols test threaded uninstall \
