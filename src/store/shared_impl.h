@@ -83,6 +83,7 @@ struct shared_store {
 	void *op_memory;
 	struct slab_slot *op_slots;
 	struct list_node queued, sent, held;
+	uint32_t on_the_way; /* in `sent` */
 	uint64_t seq; /* the last number */
 	bool wait_wanted; /* a count was sent since the last OP_WAIT */
 	struct task send;

@@ -14,6 +14,9 @@
 #define DIGEST_KEEP_MS (UINT64_C(7) * 86400 * 1000)
 /* Signs of life in one lease. */
 #define BEATS 6
+/* Commands on the way at a time. What the server remembers of a member's grows
+ * with those that it may see again. */
+#define WINDOW 256
 /* When there is no memory for a command: try again. */
 #define BUSY_MS 50
 
@@ -256,7 +259,8 @@ shared_send(struct shared_store *l)
 {
 	struct op *op;
 
-	while (l->phase == SHARED_UP && (op = first_of(&l->queued)) != NULL) {
+	while (l->phase == SHARED_UP && l->on_the_way < WINDOW &&
+	    (op = first_of(&l->queued)) != NULL) {
 		if (send_op(l, op) != ST_OK) {
 			deadline_start(l->loop, &l->clock, BUSY_MS);
 			return;
@@ -264,6 +268,7 @@ shared_send(struct shared_store *l)
 		op->sent_at = loop_now(l->loop);
 		list_remove(&op->node);
 		list_append(&l->sent, &op->node);
+		l->on_the_way++;
 		l->wait_wanted |= op->kind == OP_COUNT && l->replicas > 0;
 		if (l->wait_wanted && list_empty(&l->queued))
 			l->wait_wanted = shared_op_new(l, OP_WAIT) == NULL;
@@ -280,6 +285,7 @@ queue_again(struct shared_store *l)
 	struct list_node all, *n;
 
 	list_init(&all);
+	l->on_the_way = 0;
 	list_splice(&all, &l->held);
 	list_splice(&all, &l->sent);
 	for (n = all.next; n != &all;) {
@@ -511,7 +517,12 @@ on_reply(void *ctx, const redisReply *r)
 	}
 	if ((op = first_of(&l->sent)) == NULL) {
 		give_up(l, "what it answers is not understood");
-	} else if (op->kind == OP_BEAT) {
+		return;
+	}
+	l->on_the_way--;
+	if (!list_empty(&l->queued))
+		task_defer(l->loop, &l->send);
+	if (op->kind == OP_BEAT) {
 		shared_op_free(l, op);
 		take_hello(l, r);
 	} else if (op->kind == OP_WAIT) {
