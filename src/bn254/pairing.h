@@ -93,7 +93,7 @@ struct bn254_kernel {
 
 	/* For batches of up to N, N > 0: how many groups are best, and the
 	 * bytes of scratch memory (aligned to 64) that weigh (of 2N points) and
-	 * miller take. */
+	 * miller (of as many groups, or a group each) take. */
 	size_t (*batch_groups)(size_t n);
 	size_t (*batch_scratch)(size_t n);
 
