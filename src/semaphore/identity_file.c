@@ -227,6 +227,8 @@ read_encrypted(struct encrypted *e, span_t text, unsigned *line)
 	span_t rest = text, row, nonce;
 
 	*line = 2;
+	/* The first line has been looked at; the second is read here.
+	 * NOLINTNEXTLINE(misc-redundant-expression) */
 	if (!take(&rest, &row, '\n') || !take(&rest, &row, '\n') ||
 	    !take_word(&row, "argon2id") ||
 	    !take_number(&row, &e->cost.operations) ||

@@ -186,14 +186,13 @@ do_end(struct journal *j)
 static enum status
 do_append(struct journal *j, const struct job *first, size_t n)
 {
-	enum status s;
 	bool lost;
 
 	if (j->broken)
 		return ST_JOURNAL_FAILED;
 	for (size_t i = 0; i < n; i++)
 		encode(j, &j->file, i, &first[i].entry);
-	if ((s = file_append(j, &j->file, n, &lost)) != ST_OK) {
+	if (file_append(j, &j->file, n, &lost) != ST_OK) {
 		note_failure(j, errno, lost);
 		return ST_JOURNAL_FAILED;
 	}

@@ -206,6 +206,12 @@ WRAP(void, __gmpz_inits, mpz_ptr x, ...)
 	va_end(more);
 }
 
+WRAP(void, __gmpz_init_set, mpz_ptr x, mpz_srcptr from)
+{
+	__real___gmpz_init_set(x, from);
+	defined(x, sizeof(*x));
+}
+
 WRAP(void, __gmpz_init_set_ui, mpz_ptr x, unsigned long value)
 {
 	__real___gmpz_init_set_ui(x, value);
