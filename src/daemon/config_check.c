@@ -420,6 +420,14 @@ check_onion_key(const struct check *k)
 		findings_add(k->f, FINDING_ERROR, where, "set tor.control",
 		    "tor can not be asked for a service without its control "
 		    "port");
+	else if (strncmp(c->tor.control, "unix:", 5) != 0 &&
+	    c->tor.cookie_file == NULL)
+		findings_add(k->f, FINDING_ERROR, where,
+		    "set tor.cookie_file, or write control = "
+		    "unix:/run/tor/control",
+		    "whoever listens at %s while tor is away would be given "
+		    "the key",
+		    c->tor.control);
 	if (c->gateway.onion != NULL)
 		findings_add(k->f, FINDING_ERROR,
 		    place_of(k, "gateway", "onion"),

@@ -278,11 +278,12 @@ const struct option_info option_table[] = {
     "127.0.0.1:9051, unix:/run/tor/control"},
 {"tor", "password_file", OPTION_TEXT, 0, AT(tor.password_file),
     NULL, 0, 0, NULL, "FILE",
-    "holds the control port's password; without it the cookie is used"},
+    "holds the control port's password; without it the cookie is used, which "
+    "is better: it is never shown"},
 {"tor", "cookie_file", OPTION_TEXT, 0, AT(tor.cookie_file),
     NULL, 0, 0, NULL, "FILE",
     "the control port's cookie, when it is not beside its socket or in "
-    "/run/tor"},
+    "/run/tor; a tor that does not prove it is refused"},
 {"tor", "onion_key", OPTION_TEXT, 0, AT(tor.onion_key),
     NULL, 0, 0, NULL, "FILE",
     "ask tor for an onion service with the key in this file (made if it is "

@@ -186,18 +186,20 @@ send_entry(struct control *c, span_t secret)
 	wipe(text, sizeof(text));
 }
 
-/* The best of what both sides can. */
+/* What is configured is what has to be: whoever listens there while tor is
+ * away must not choose a way that proves less, or that shows the password. */
 static void
 authenticate(struct control *c)
 {
-	bool can_cookie =
-	    c->cookie_path[0] != '\0' || c->offered_path[0] == '/';
+	bool by_cookie = c->cookie_path[0] != '\0';
+	bool by_password = !by_cookie && c->password[0] != '\0';
 
-	if (c->has_null)
-		ask_or_fall(c, ASK_ENTRY, "AUTHENTICATE\r\n");
-	else if (c->has_password && c->password[0] != '\0')
+	if (by_password && c->has_password)
 		send_entry(c, span_str(c->password));
-	else if (c->has_safecookie && can_cookie)
+	else if (!by_cookie && !by_password && c->has_null)
+		ask_or_fall(c, ASK_ENTRY, "AUTHENTICATE\r\n");
+	else if (!by_password && c->has_safecookie &&
+	    (by_cookie || c->offered_path[0] == '/'))
 		send_challenge(c);
 	else
 		down(c, ST_PERMISSION);
@@ -580,6 +582,11 @@ configure(struct control *c, const struct control_config *config)
 {
 	enum status s = ST_OK;
 
+	/* Any program may listen at a port, and only a cookie that we know
+	 * tells tor from it; a socket's folder belongs to who made it. */
+	if (config->add != NULL && config->add[0] != '\0' &&
+	    config->path == NULL && config->cookie_path == NULL)
+		return ST_PERMISSION;
 	if (config->path != NULL)
 		s = sockaddr_of_path(
 		    &c->address, &c->address_len, config->path);

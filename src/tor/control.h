@@ -6,9 +6,11 @@
  *
  * Authentication is SAFECOOKIE (control-spec, 3.24): both sides prove that they
  * know the cookie by HMAC-SHA-256 over fresh nonces, so that neither shows it
- * to an impostor. A password is used if one is configured, no authentication
- * if tor asks for none; the plain COOKIE method, which hands the cookie to
- * whoever listens there, never.
+ * to an impostor. With a cookie that is configured it is nothing else; with a
+ * password alone, that; with neither, none if tor asks for none, or the cookie
+ * that tor names. The plain COOKIE method, which hands the cookie to whoever
+ * listens there, is never used. A command with a secret (control_config.add)
+ * wants a unix socket or a cookie that is configured.
  *
  * The number in the PROXY line is what the control port calls a CircuitID:
  * CLOSECIRCUIT with it ends that client's circuit and no other (tried with tor
@@ -83,7 +85,8 @@ struct control_config {
 /* Start connecting; the result comes through ops->changed. CONFIG's strings
  * are copied.
  * Returns: ST_OK; ST_NO_MEMORY; ST_RANDOM; ST_BAD_LENGTH (a path, password, onion
- *          or command); ST_BAD_VALUE (no address). */
+ *          or command); ST_BAD_VALUE (no address); ST_PERMISSION (a command
+ *          with a secret, at a port whose tor could not prove itself). */
 enum status control_new(struct control **c, struct loop *l,
     const struct control_config *config) WARN_UNUSED;
 

@@ -194,6 +194,8 @@ every_fault_has_line_and_cure(void)
 	    {"[control]\nsocket = run/x\n", "can not be a socket"},
 	    {"[tor]\ncontrol = tor\n", "not a control port"},
 	    {"[tor]\npassword_file = /x\n", "without a control port"},
+	    {"[tor]\ncontrol = 127.0.0.1:1\nonion_key = /k\n",
+		"would be given the key"},
 	    {"[run]\ndrain = 2h\n", "out of range"},
 	    {"[run\nuser = x\n", "without its ]"},
 	    {"[run]\nuser\n", "no = in the line"},

@@ -190,11 +190,16 @@ circuit_gone(void *arg, uint32_t id)
 
 static const struct control_ops ops = {changed, restarted, circuit_gone};
 
+/* ADD is a command with a secret, or NULL: then the cookie is configured. */
 static void
-setup(struct fixture *f, const char *password)
+setup_with(struct fixture *f, const char *password, const char *add)
 {
-	struct control_config c = {
-	    .password = password, .retry_ms = 20, .ops = &ops, .arg = f};
+	struct control_config c = {.password = password,
+	    .add = add,
+	    .cookie_path = add != NULL ? cookie_path : NULL,
+	    .retry_ms = 20,
+	    .ops = &ops,
+	    .arg = f};
 
 	*f = (struct fixture){.loop = test_loop(), .peer = -1};
 	CHECK(mkdtemp(folder) != NULL);
@@ -206,6 +211,12 @@ setup(struct fixture *f, const char *password)
 	c.at = f->at;
 	CHECK_STATUS(control_new(&f->control, f->loop, &c), ST_OK);
 	CHECK_INT(control_info(f->control)->state, CONTROL_DOWN);
+}
+
+static void
+setup(struct fixture *f, const char *password)
+{
+	setup_with(f, password, NULL);
 }
 
 static void
@@ -405,7 +416,7 @@ test_impostor(void)
 }
 
 static void
-test_other_methods(void)
+test_password(void)
 {
 	struct fixture f;
 
@@ -417,6 +428,20 @@ test_other_methods(void)
 	CHECK_STR(f.in, "AUTHENTICATE 70617373");
 	say(&f, "515 Authentication failed\r\n");
 	expect_down(&f, ST_PERMISSION);
+	/* What is configured is not given up for what is offered. */
+	take_call(&f);
+	hear(&f, "PROTOCOLINFO 1");
+	say_methods(&f, "NULL,SAFECOOKIE", cookie_path);
+	expect_down(&f, ST_PERMISSION);
+	teardown(&f);
+}
+
+static void
+test_no_method(void)
+{
+	struct fixture f;
+
+	setup(&f, NULL);
 	take_call(&f);
 	hear(&f, "PROTOCOLINFO 1");
 	say_methods(&f, "NULL", cookie_path);
@@ -424,6 +449,32 @@ test_other_methods(void)
 	CHECK_STR(f.in, "AUTHENTICATE");
 	say(&f, "250 OK\r\n");
 	greet(&f, 1, 1);
+	teardown(&f);
+}
+
+/* A secret is for a tor that has proved the cookie, whatever else is offered,
+ * and at a port for no other. */
+static void
+test_secret(void)
+{
+	static const char *const others[] = {"NULL", "HASHEDPASSWORD", "COOKIE",
+	    "NULL,HASHEDPASSWORD,COOKIE"};
+	struct control_config c = {.add = "ADD_ONION x\r\n", .ops = &ops};
+	struct control *none;
+	struct fixture f;
+
+	setup_with(&f, "pass", "ADD_ONION secret\r\n");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		take_call(&f);
+		hear(&f, "PROTOCOLINFO 1");
+		say_methods(&f, others[i], cookie_path);
+		expect_down(&f, ST_PERMISSION);
+	}
+	come_up(&f, 1, 1);
+	hear(&f, "ADD_ONION secret");
+	c.at = f.at;
+	CHECK_STATUS(control_new(&none, f.loop, &c), ST_PERMISSION);
+	CHECK(none == NULL);
 	teardown(&f);
 }
 
@@ -642,7 +693,9 @@ test_real_tor(void)
 
 TESTS({"lines", test_lines}, {"values", test_values},
     {"SAFECOOKIE proofs", test_safecookie}, {"up", test_up},
-    {"impostors", test_impostor}, {"other methods", test_other_methods},
+    {"impostors", test_impostor}, {"a password", test_password},
+    {"no method", test_no_method},
+    {"a secret", test_secret},
     {"a restart of tor", test_restart}, {"nonsense", test_nonsense},
     {"many requests", test_flood}, {"nobody there", test_nobody},
     {"a real tor", test_real_tor})
