@@ -146,7 +146,10 @@ say_left(const struct gate *g, struct quota_left *left, const usage_t *u,
 	    epoch_end(&g->book.rules, member->epoch), now, cause);
 }
 
-/* nullifier within quota: looked at, not counted */
+/* nullifier within quota: looked at, not counted. For a proof that is known to
+ * hold and for no other: whoever has somebody's nullifier from elsewhere could
+ * else ask with any points what is left to them, and how many tunnels they
+ * have open now. */
 static enum status
 screen_quota(const struct gate *g, const struct gate_ticket *t,
     struct quota_left *left, now_t now)
@@ -154,7 +157,8 @@ screen_quota(const struct gate *g, const struct gate_ticket *t,
 	usage_t u;
 	enum status s = ledger_look(&u, &g->ledger, &t->member);
 
-	if (s != ST_OK)
+	/* That an epoch's accounts are closed is the same for everybody. */
+	if (s != ST_OK || t->verdict != VERDICT_ACCEPT)
 		return s;
 	s = quota_look(&u, &g->limits[t->group], now);
 	if (s != ST_OK)
@@ -180,13 +184,11 @@ screen(struct gate *g, struct gate_ticket *t, struct semaphore_fault *fault,
 		return s;
 	member_name(&t->member, g->member_key, t->member.epoch, t->slot,
 	    t->proof.nullifier);
-	if ((s = screen_quota(g, t, left, now)) != ST_OK)
-		return s;
 	proof_digest(&t->digest, g->digest_key, &t->member, &t->proof);
 	t->verdict = proof_cache_has(&g->cache, &t->member, &t->digest, t->root)
 	    ? VERDICT_ACCEPT
 	    : VERDICT_NONE;
-	return ST_OK;
+	return screen_quota(g, t, left, now);
 }
 
 enum status

@@ -5,8 +5,8 @@
  * nothing leaves the box before the proof holds.
  *
  *	gate_screen   credential present -> token canonical -> epoch accepted
- *	              -> message right -> root known -> within quota (a look,
- *	              nothing is counted) -> verified before?
+ *	              -> message right -> root known -> verified before? If so,
+ *	              within quota (a look, nothing is counted).
  *	              Gives a ticket: a plain value with the decoded proof.
  *	(a worker)    semaphore_verify(ticket.proof), unless ticket.verdict is
  *	              VERDICT_ACCEPT already.
@@ -16,7 +16,7 @@
  *	              that must be durable before the client is served.
  *
  * A ticket reserves nothing: nothing that a bad proof can do uses up a
- * member's quota, and of any number of good ones that race not one more
+ * member's quota or finds out how much of it is left, and of any number of good ones that race not one more
  * passes than the quota has. When the record can not be made durable,
  * gate_refund takes the count back and the client is refused.
  *
@@ -133,8 +133,8 @@ void gate_set_limits(
  * Returns: ST_OK; CREDENTIAL, when it is not ST_OK; ST_CREDENTIAL_BAD;
  *          ST_SCOPE_UNKNOWN;
  *          ST_EPOCH_PAST; ST_EPOCH_FUTURE; ST_MESSAGE_WRONG; ST_ROOT_UNKNOWN;
- *          ST_QUOTA_REQUESTS, _TUNNELS, _BYTES, _RATE; ST_NO_MEMORY (the JSON
- *          reader). */
+ *          ST_QUOTA_REQUESTS, _TUNNELS, _BYTES, _RATE (of a proof that was
+ *          verified before); ST_NO_MEMORY (the JSON reader). */
 enum status gate_screen(struct gate *g, struct gate_ticket *t,
     struct semaphore_fault *fault, struct quota_left *left,
     enum status credential, span_t token, now_t now) WARN_UNUSED;

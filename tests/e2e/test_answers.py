@@ -252,6 +252,30 @@ def test_429_requests():
             equal(c.connect(target, V.token("member 1")).code, 200)
 
 
+def test_a_nullifier_alone_asks_nothing():
+    """Who has a member's nullifier from elsewhere, and no proof for it, gets the
+    same answer whatever that member does here."""
+    forged = dict(V.proof("member 0"), points=V.proof("member 1")["points"])
+
+    def ask(g, target):
+        with g.client() as c:
+            a = c.connect(target, token_of(forged))
+            expect(a, 407, "proof_invalid")
+            return sorted(a.fields), a.body
+
+    with gate(group_main={"requests": 2, "tunnels": 1}) as (g, target):
+        before = ask(g, target)
+        for _ in range(2):
+            with g.client() as c:
+                equal(c.connect(target, V.token("member 0")).code, 200)
+                equal(ask(g, target), before)
+            wait_until(lambda: g.metric("postern_tunnels") == 0)
+        with g.client() as c:
+            expect(c.connect(target, V.token("member 0")), 429,
+                   "quota_requests")
+        equal(ask(g, target), before)
+
+
 def test_429_tunnels_and_rate():
     with gate(group_main={"tunnels": 2}) as (g, target):
         token = V.token("member 0")

@@ -145,6 +145,7 @@ static void
 test_order(void)
 {
 	now_t now = at(NOON);
+	struct gate_grant grant;
 	struct semaphore_proof p;
 
 	open_gate("", 1);
@@ -178,9 +179,12 @@ test_order(void)
 	CHECK_STATUS(screen_proof(&p, now), ST_ROOT_UNKNOWN);
 	check_no_ticket();
 	set_root(1, 99, now); /* a group whose limits nobody has set */
+	CHECK_STATUS(screen_proof(&p, now), ST_OK);
+	CHECK_STATUS(settle(&grant, VERDICT_ACCEPT, now), ST_QUOTA_REQUESTS);
 	CHECK_STATUS(screen_proof(&p, now), ST_QUOTA_REQUESTS);
 	CHECK_INT(left.retry, DAY / 2);
 	check_no_ticket();
+	p = make_proof(1, 99, 1); /* one that is not known */
 	gate_set_limits(gate, 1, &roomy);
 	CHECK_STATUS(screen_proof(&p, now), ST_OK);
 	CHECK_INT(ticket.group, 1);
@@ -297,6 +301,15 @@ test_count(void)
 	/* Another member is not affected. */
 	p = make_proof(2, 1, 0);
 	CHECK_STATUS(screen_proof(&p, now), ST_OK);
+	/* Nor does a forgery of the first's learn what is left to them: it
+	 * looks as it did before they came. */
+	p = make_proof(1, 1, 1);
+	CHECK_STATUS(screen_proof(&p, now), ST_OK);
+	CHECK_INT(ticket.verdict, VERDICT_NONE);
+	CHECK_INT(left.requests, 0);
+	CHECK_STATUS(
+	    settle(&grant[3], VERDICT_REJECT, now), ST_PROOF_INVALID);
+	CHECK_INT(grant[3].left.requests, 0);
 
 	/* A count that could not be written down is taken back. */
 	gate_refund(gate, &grant[2].tunnel);
