@@ -16,15 +16,17 @@
 #define PARCELS 1024 /* 32 MiB */
 #define LINKS 128
 
+_Static_assert(MIX_EXIT_ID == GATE_ONCE_ID, "one id for both");
+
 struct mix_gate {
 	struct gateway *gateway;
 	struct outbox outbox;
 	struct mix_exit *exit;
 };
 
-/* A session for a request: the client's end. */
+/* A session for a request with this ID: the client's end. */
 static int
-connect_inside(void *arg)
+connect_inside(void *arg, const uint8_t id[static MIX_EXIT_ID])
 {
 	struct mix_gate *m = arg;
 	int pair[2];
@@ -32,7 +34,7 @@ connect_inside(void *arg)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 		pair) != 0)
 		return -1;
-	session_accept(NULL, pair[1], m->gateway);
+	session_accept_inside(m->gateway, pair[1], id);
 	return pair[0];
 }
 

@@ -2,9 +2,10 @@
  * there ([mix] in the configuration).
  *
  * Requests arrive as messages (mix/exit.h). Each asks the gate through a
- * session of its own: one end of a socket pair is handed to session_accept as
- * if a client had connected. A session that comes this way has no circuit, so
- * it sends no PROXY line.
+ * session of its own: one end of a socket pair is handed over as if a client
+ * had connected. A session that comes this way has no circuit, so it sends no
+ * PROXY line. Its request counts once (gate_once): the last node, and whoever
+ * sees its link, could keep what it delivers and deliver it again.
  *
  * Threads: the loop.
  */

@@ -241,10 +241,10 @@ refuse(struct gateway *g, int fd)
 	close(fd);
 }
 
-void
-session_accept(struct listener *ls, int fd, void *gateway)
+/* A session over FD; NULL if there is none, and FD is closed. */
+static struct session *
+session_new(struct gateway *g, int fd)
 {
-	struct gateway *g = gateway;
 	struct session *s;
 	handle_t self;
 	void *object;
@@ -252,7 +252,7 @@ session_accept(struct listener *ls, int fd, void *gateway)
 	g->metrics.connections++;
 	if (slab_take(&g->sessions, &self, &object) != ST_OK) {
 		refuse(g, fd);
-		return;
+		return NULL;
 	}
 	s = object;
 	s->gateway = g;
@@ -264,13 +264,34 @@ session_accept(struct listener *ls, int fd, void *gateway)
 	if (conn_open(&s->conn, g->loop, &g->chunks, &s->client, fd,
 		&conn_ops) != ST_OK) {
 		slab_release(&g->sessions, self);
-		return;
+		return NULL;
 	}
 	s->state = SESSION_HEAD;
 	session_await_head(s);
-	/* What comes from inside has no circuit. */
-	if (ls != NULL && g->config->gateway.proxy_line == PROXY_LINE_REQUIRED)
+	return s;
+}
+
+void
+session_accept(struct listener *ls, int fd, void *gateway)
+{
+	struct gateway *g = gateway;
+	struct session *s = session_new(g, fd);
+
+	(void)ls;
+	if (s != NULL && g->config->gateway.proxy_line == PROXY_LINE_REQUIRED)
 		s->state = SESSION_LINE;
+}
+
+void
+session_accept_inside(
+    struct gateway *g, int fd, const uint8_t id[static GATE_ONCE_ID])
+{
+	struct session *s = session_new(g, fd);
+
+	if (s == NULL)
+		return;
+	s->once = true;
+	memcpy(s->once_id, id, GATE_ONCE_ID);
 }
 
 void

@@ -35,9 +35,13 @@
 /* Bytes of a session: what the slab is made of. */
 size_t session_size(void);
 
-/* Take over FD, which listener LS accepted, or which comes from inside (LS is
- * NULL; daemon/mix_gate.h); refuse it if there is no room. */
+/* Take over FD, which listener LS accepted; refuse it if there is no room. */
 void session_accept(struct listener *ls, int fd, void *gateway);
+
+/* The same with what comes from inside (daemon/mix_gate.h), for a request with
+ * this ID: one that was here before ends without an answer. */
+void session_accept_inside(
+    struct gateway *g, int fd, const uint8_t id[static GATE_ONCE_ID]);
 
 /* The pool in which proofs are checked. Returns: as pool_new. */
 enum status session_pool_new(struct gateway *g, unsigned workers) WARN_UNUSED;

@@ -50,6 +50,8 @@ struct session {
 	circuit_ref_t circuit;
 	uint32_t circuit_id; /* for tor; never logged */
 	bool has_circuit;
+	bool once; /* its request has an id, and counts once (gate_once) */
+	uint8_t once_id[GATE_ONCE_ID];
 	bool suspect; /* has shown a proof that failed: served after others */
 	unsigned attempts;
 
@@ -59,6 +61,7 @@ struct session {
 	bool no_content; /* it was HEAD */
 	struct session_target target;
 	struct gate_ticket ticket;
+	bool marking; /* the id is being counted, and not yet the request */
 	struct quota_left left;
 	bool left_known;
 	struct gate_tunnel account; /* open from COUNT to the end */

@@ -130,22 +130,46 @@ refuse_count(struct session *s, enum status st, const struct quota_left *left)
 	session_answer(s, st, NULL, retry);
 }
 
-/* The proof holds: count the request. */
+/* It was not counted, for the reason ST. */
 static void
-settle(struct session *s)
+not_counted(struct session *s, enum status st, const struct quota_left *left)
+{
+	/* It was here before: whoever delivers it again is told nothing. */
+	if (s->marking && st == ST_QUOTA_REQUESTS)
+		session_close(s, ST_REPLAY);
+	else
+		refuse_count(s, st, left);
+}
+
+static void
+count(struct session *s, const struct gate_ticket *t)
 {
 	struct gateway *g = s->gateway;
 	struct gate_grant grant;
-	enum status st;
+	enum status st = ledger_store_settle(
+	    g->store, &grant, t, VERDICT_ACCEPT, s->self, gateway_now(g));
 
-	s->state = SESSION_COUNT;
-	s->since_ns = loop_clock_ns();
-	st = ledger_store_settle(g->store, &grant, &s->ticket, VERDICT_ACCEPT,
-	    s->self, gateway_now(g));
 	if (st == ST_OK)
 		task_defer(g->loop, &g->store_flush);
 	else
-		refuse_count(s, st, &grant.left);
+		not_counted(s, st, &grant.left);
+}
+
+/* The proof holds: count the request; before it its id, if it has one. */
+static void
+settle(struct session *s)
+{
+	struct gate_ticket mark;
+
+	s->state = SESSION_COUNT;
+	s->since_ns = loop_clock_ns();
+	s->marking = s->once;
+	if (s->once) {
+		mark = gate_once(&s->gateway->gate, &s->ticket, s->once_id);
+		count(s, &mark);
+	} else {
+		count(s, &s->ticket);
+	}
 }
 
 void
@@ -163,9 +187,15 @@ session_settled(void *gateway, handle_t who, enum status status,
 			ledger_store_close(g->store, &account);
 		return;
 	}
+	if (s->marking && status == ST_OK) {
+		s->marking = false;
+		ledger_store_close(g->store, &account);
+		count(s, &s->ticket);
+		return;
+	}
 	histogram_add(&g->metrics.count, loop_clock_ns() - s->since_ns);
 	if (status != ST_OK) {
-		refuse_count(s, status, &grant->left);
+		not_counted(s, status, &grant->left);
 		return;
 	}
 	l = &g->gate.limits[account.group];

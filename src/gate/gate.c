@@ -57,6 +57,13 @@ gate_init(struct gate *g, const struct gate_config *config, void *memory)
 	    config->ledger_chunks == 0)
 		return ST_BAD_VALUE;
 
+	g->limits[GATE_ONCE] = (struct quota_limits){
+	    .requests = 1,
+	    .tunnels = QUOTA_UNLIMITED,
+	    .bytes_up = QUOTA_UNLIMITED,
+	    .bytes_down = QUOTA_UNLIMITED,
+	    .rate = {BUCKET_UNLIMITED, 0},
+	};
 	g->audience = config->audience;
 	epoch_book_init(&g->book, &config->epoch);
 	ledger_init(&g->ledger, &config->memory, config->ledger_chunks,
@@ -237,8 +244,25 @@ gate_approve(struct gate *g, const struct gate_ticket *t, enum verdict verdict,
 		return s;
 	if ((s = find_root(g, &root, t, now.mono)) != ST_OK)
 		return s;
-	proof_cache_add(&g->cache, &t->member, &t->digest, t->root);
+	if (t->group != GATE_ONCE)
+		proof_cache_add(&g->cache, &t->member, &t->digest, t->root);
 	return ST_OK;
+}
+
+/* The tag is a secret's, so that no ID makes of it the name of a member. */
+struct gate_ticket
+gate_once(const struct gate *g, const struct gate_ticket *t,
+    const uint8_t id[static GATE_ONCE_ID])
+{
+	struct gate_ticket once = *t;
+	uint8_t name[MEMBER_TAG + GATE_ONCE_ID];
+
+	memcpy(name, t->member.tag, MEMBER_TAG);
+	memcpy(name + MEMBER_TAG, id, GATE_ONCE_ID);
+	member_name(
+	    &once.member, g->member_key, t->member.epoch, t->slot, name);
+	once.group = GATE_ONCE;
+	return once;
 }
 
 static void

@@ -46,6 +46,10 @@
 #include "postern/semaphore.h"
 #include "postern/status.h"
 
+/* A group of no members: what passes by it passes once (gate_once). */
+#define GATE_ONCE ROOT_GROUPS_MAX
+#define GATE_ONCE_ID 16
+
 /* How long counts of an epoch that is out of reach are kept, in ms: longer
  * than a wrong clock is likely to go unnoticed. */
 #define GATE_HOLD_DEFAULT (60 * 60 * 1000)
@@ -73,7 +77,8 @@ struct gate {
 	struct ledger ledger;
 	struct proof_cache cache;
 	struct pending pending;
-	struct quota_limits limits[ROOT_GROUPS_MAX]; /* zero: nothing passes */
+	/* Zero: nothing passes. The last is GATE_ONCE's. */
+	struct quota_limits limits[ROOT_GROUPS_MAX + 1];
 	uint8_t member_key[MEMBER_KEY];
 	uint8_t digest_key[PROOF_DIGEST_KEY];
 };
@@ -149,6 +154,14 @@ enum status gate_screen(struct gate *g, struct gate_ticket *t,
  *          by now); ST_QUOTA_*; ST_LEDGER_FULL. */
 enum status gate_settle(struct gate *g, struct gate_grant *grant,
     const struct gate_ticket *t, enum verdict verdict, now_t now) WARN_UNUSED;
+
+/* A request that somebody on its way could keep and deliver again (through the
+ * mixnet) brings an ID of its own, which nobody else has. Before T is settled,
+ * settle what this makes of it: it is counted under the ID's name, in the same
+ * epoch of the same ledger, and a second time is ST_QUOTA_REQUESTS. Close its
+ * tunnel at once. */
+struct gate_ticket gate_once(const struct gate *g, const struct gate_ticket *t,
+    const uint8_t id[static GATE_ONCE_ID]);
 
 /* The two parts of gate_settle, for a ledger that counts elsewhere. The first
  * is what comes before the count.

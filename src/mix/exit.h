@@ -8,7 +8,8 @@
  * with the target through that connection, checks its certificate for the
  * name, says what the request has for it, and sends back along the reply
  * blocks what the target says until it ends. When it is anything else, that
- * answer goes back: the same reasons, the same words.
+ * answer goes back: the same reasons, the same words. Whoever delivers a
+ * request again gets nothing by it: the gate knows the request's id.
  *
  * What the gateway sees here and not through CONNECT: what is said inside TLS.
  * It ends the session with the target. A member who does not want that uses
@@ -24,6 +25,8 @@
 
 struct mix_exit;
 
+#define MIX_EXIT_ID 16 /* bytes of a request's id */
+
 struct mix_exit_config {
 	endpoint_t
 	    listen; /* where nodes deliver; port 0: the kernel's choice */
@@ -31,9 +34,10 @@ struct mix_exit_config {
 	uint64_t timeout_ms; /* of an exchange, from its first part; 0: 60 s */
 	const char *ca_file; /* certificates to trust */
 	const sphinx_key_t *key; /* what requests are sealed for; copied */
-	/* A connection to the gate: its client's end, non-blocking; -1: there
-	 * is no room. */
-	int (*connect)(void *arg);
+	/* A connection to the gate, for the request with this ID: its client's
+	 * end, non-blocking; -1: there is no room. It ends without an answer
+	 * when the gate has counted the ID before. */
+	int (*connect)(void *arg, const uint8_t id[static MIX_EXIT_ID]);
 	void *arg;
 };
 

@@ -16,6 +16,8 @@
 /* The longest head and content of the gate's answer, and of our own head. */
 #define GATE_HEAD_MAX 16384
 
+_Static_assert(EXCHANGE_ID_SIZE == MIX_EXIT_ID, "one id for both");
+
 enum exchange_state {
 	GATHER, /* parts are coming */
 	CALL, /* the CONNECT is being sent */

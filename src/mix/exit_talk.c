@@ -265,7 +265,7 @@ exit_talk(struct exchange *x)
 		return;
 	}
 	x->state = CALL;
-	fd = e->config.connect(e->config.arg);
+	fd = e->config.connect(e->config.arg, x->id);
 	if (fd < 0 ||
 	    wire_open(&x->wire, e->outbox->loop, fd, on_ready) != ST_OK)
 		exit_fail(x, "the gateway is overloaded");

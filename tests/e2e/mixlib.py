@@ -2,11 +2,12 @@
 
 import json
 import os
+import socket
 import subprocess
 import threading
 import urllib.request
 
-from lib import BIN, check, folder, free_port, postern
+from lib import BIN, Server, check, equal, folder, free_port, postern
 
 
 class Process:
@@ -60,6 +61,32 @@ class Process:
                 self.run.wait(5)
             except subprocess.TimeoutExpired:
                 self.kill()
+
+
+class Wiretap(Server):
+    """Between the last node and a service: passes deliveries on to ADDRESS, and
+    keeps them."""
+
+    def __init__(self, address):
+        self.kept = []
+        self.host, _, port = address.rpartition(":")
+        self.to = (self.host, int(port))
+        super().__init__(self._pass_on)
+
+    def _pass_on(self, sock):
+        data = b""
+        with socket.create_connection(self.to) as out:
+            while piece := sock.recv(65536):
+                data += piece
+                out.sendall(piece)
+        self.kept.append(data)
+
+    def deliver(self, data):
+        """Once more, and all of it read before the end."""
+        with socket.create_connection(self.to) as out:
+            out.sendall(data)
+            out.shutdown(socket.SHUT_WR)
+            equal(out.recv(1), b"")
 
 
 class Node(Process):

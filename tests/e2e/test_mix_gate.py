@@ -8,7 +8,7 @@ import subprocess
 
 from lib import (BIN, Gateway, Server, TlsSite, Vectors, check, equal, folder,
                  free_port, main, postern, wait_until)
-from mixlib import Network
+from mixlib import Network, Wiretap
 
 V = Vectors()
 
@@ -113,6 +113,35 @@ def test_one_quota():
         # A restart remembers.
         w.restart()
         equal(w.fetch("member 0")[0], 1)
+
+
+def test_a_request_that_comes_again():
+    """The last node, and whoever sees its link, may keep a request and deliver
+    it again: the member pays once, and the site is asked once."""
+    with contextlib.ExitStack() as stack:
+        w = World(stack, requests=20)
+        tap = stack.enter_context(Wiretap(w.at))
+        at, w.at = w.at, f"127.0.0.1:{tap.port}"
+        equal(w.fetch("member 0")[0], 0)
+        # One of several packets, too.
+        equal(w.fetch("member 0", None, "--blocks", 255)[0], 0)
+        w.at = at
+        wait_until(lambda: sum(map(len, tap.kept)) > 100_000)
+        for restart in range(2):
+            before = w.count("failed")
+            for _ in range(3):
+                for data in tap.kept:
+                    tap.deliver(data)
+            # Each was put together, asked, and got no answer.
+            wait_until(lambda: w.count("failed") >= before + 2)
+            equal(w.site.connections, 2)
+            with w.gate.client() as c:
+                a = c.connect("10.0.0.1:443", V.token("member 0"))
+            equal((a.code, a.field("ratelimit").partition(";t")[0]),
+                  (403, f'"requests";r={17 - restart}'))
+            w.restart()
+        # A new request passes as before.
+        equal(w.fetch("member 0")[0], 0)
 
 
 def test_refusals_are_those_of_connect():

@@ -307,8 +307,7 @@ test_count(void)
 	CHECK_STATUS(screen_proof(&p, now), ST_OK);
 	CHECK_INT(ticket.verdict, VERDICT_NONE);
 	CHECK_INT(left.requests, 0);
-	CHECK_STATUS(
-	    settle(&grant[3], VERDICT_REJECT, now), ST_PROOF_INVALID);
+	CHECK_STATUS(settle(&grant[3], VERDICT_REJECT, now), ST_PROOF_INVALID);
 	CHECK_INT(grant[3].left.requests, 0);
 
 	/* A count that could not be written down is taken back. */
@@ -344,6 +343,52 @@ test_count(void)
 	CHECK_STATUS(gate_tunnel_add(gate, &grant[3].tunnel, &r, &note, 1, 0),
 	    ST_QUOTA_BYTES);
 	CHECK(note);
+	close_gate();
+}
+
+/* What has an id of its own is counted once, whoever delivers it how often; the
+ * member's quota is another matter. */
+static void
+test_once(void)
+{
+	now_t now = at(NOON);
+	struct gate_grant grant;
+	struct gate_ticket mark;
+	struct ledger_record r;
+	uint8_t id[GATE_ONCE_ID] = {1};
+	struct semaphore_proof p;
+
+	open_gate("", 1);
+	for (uint32_t m = 1; m <= 2; m++) {
+		p = make_proof(m, 1, 0);
+		CHECK_STATUS(screen_proof(&p, now), ST_OK);
+		for (id[1] = 0; id[1] < 5; id[1]++) {
+			mark = gate_once(gate, &ticket, id);
+			CHECK_STATUS(gate_settle(gate, &grant, &mark,
+					 VERDICT_REJECT, now),
+			    ST_PROOF_INVALID);
+			CHECK_STATUS(gate_settle(gate, &grant, &mark,
+					 VERDICT_ACCEPT, now),
+			    ST_OK);
+			CHECK(!gate_tunnel_close(gate, &grant.tunnel, &r));
+			for (int again = 0; again < 2; again++)
+				CHECK_STATUS(gate_settle(gate, &grant, &mark,
+						 VERDICT_ACCEPT, now),
+				    ST_QUOTA_REQUESTS);
+		}
+		/* All of the quota is there. */
+		CHECK_STATUS(settle(&grant, VERDICT_ACCEPT, now), ST_OK);
+		CHECK_INT(grant.left.requests, 2);
+		CHECK_INT(grant.left.tunnels, 99);
+	}
+	/* Nobody's proof is known by it. */
+	p = make_proof(3, 1, 0);
+	CHECK_STATUS(screen_proof(&p, now), ST_OK);
+	mark = gate_once(gate, &ticket, id);
+	CHECK_STATUS(
+	    gate_settle(gate, &grant, &mark, VERDICT_ACCEPT, now), ST_OK);
+	CHECK_STATUS(screen_proof(&p, now), ST_OK);
+	CHECK_INT(ticket.verdict, VERDICT_NONE);
 	close_gate();
 }
 
@@ -573,6 +618,7 @@ TESTS({"gate: the order of checks", test_order},
     {"gate: a bad proof costs its victim nothing",
 	test_bad_proof_costs_nothing},
     {"gate: counting, refunds, bytes", test_count},
+    {"gate: what is counted once", test_once},
     {"gate: not one more than the quota", test_race},
     {"gate: what changes while a proof is checked",
 	test_changes_while_checking},

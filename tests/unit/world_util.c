@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "daemon/log.h"
 #include "net/sockaddr.h"
@@ -480,6 +481,7 @@ world_connect(struct world *w, unsigned flags)
 {
 	struct gateway *g = w->gateway;
 	bool inside = (flags & WORLD_INSIDE) != 0;
+	uint8_t id[GATE_ONCE_ID] = {0};
 	int pair[2];
 
 	if ((flags & WORLD_STUFFED) != 0)
@@ -492,7 +494,12 @@ world_connect(struct world *w, unsigned flags)
 		return connect_tcp(listener_port(g->listeners[0]));
 	if ((flags & WORLD_UNIX) != 0 || inside)
 		stream_prepare(pair[0]); /* as the listener does */
-	session_accept(inside ? NULL : g->listeners[0], pair[0], g);
+	if (inside) {
+		store_be64(id, ++w->inside);
+		session_accept_inside(g, pair[0], id);
+	} else {
+		session_accept(g->listeners[0], pair[0], g);
+	}
 	return pair[1];
 }
 

@@ -58,6 +58,7 @@ struct world {
 	int guest[WORLD_GUESTS]; /* accepted at ECHO; -1: none */
 	uint64_t guests; /* so far */
 	unsigned questions; /* that world_empty has seen the end of */
+	uint64_t inside; /* connections from inside so far: their ids */
 };
 
 /* Make it; nobody is connected. */
