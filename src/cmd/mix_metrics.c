@@ -57,7 +57,8 @@ render_counts(struct buffer *b, const struct mix_counts *c)
 	metric(b, "frames_stalled_total", "counter",
 	    "Connections that did not complete a frame in time.", c->stalled);
 	metric(b, "connections_refused_total", "counter",
-	    "Connections over the limit.", c->refused);
+	    "Connections that made room for others, or found none.",
+	    c->refused);
 	metric(b, "link_dials_total", "counter", "Links that were tried.",
 	    c->dials);
 	metric(b, "link_failures_total", "counter",

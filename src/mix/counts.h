@@ -33,7 +33,7 @@ struct mix_counts {
 	uint64_t received; /* whole frames */
 	uint64_t truncated; /* connections that ended within a frame */
 	uint64_t stalled; /* ... or did not end one in time */
-	uint64_t refused; /* connections over the limit */
+	uint64_t refused; /* connections that made room, or found none */
 	uint64_t forwarded, delivered; /* written to the next hop, a service */
 	uint64_t clamped; /* delays cut to the longest allowed */
 	uint64_t dials, dial_failures; /* links made, and not */

@@ -204,6 +204,26 @@ find(const struct mix_exit *e, const uint8_t id[static EXCHANGE_ID_SIZE])
 	return NULL;
 }
 
+/* Drop the oldest of those that still miss a part: anybody can begin requests
+ * and never end them. */
+static void
+make_room(struct mix_exit *e)
+{
+	struct exchange *oldest = NULL;
+
+	for (uint32_t i = 0; i < e->slab.capacity; i++) {
+		handle_t h;
+		struct exchange *x = slab_nth(&e->slab, i, &h);
+		if (x != NULL && x->state == GATHER &&
+		    (oldest == NULL || x->number < oldest->number))
+			oldest = x;
+	}
+	if (oldest == NULL)
+		return;
+	e->counts.dropped++;
+	exchange_free(oldest);
+}
+
 static struct exchange *
 exchange_new(struct mix_exit *e, const struct request_part *p)
 {
@@ -211,11 +231,14 @@ exchange_new(struct mix_exit *e, const struct request_part *p)
 	handle_t self;
 	void *object;
 
+	if (e->slab.used == e->slab.capacity)
+		make_room(e);
 	if (slab_take(&e->slab, &self, &object) != ST_OK)
 		return NULL;
 	x = object;
 	x->exit = e;
 	x->self = self;
+	x->number = ++e->number;
 	x->state = GATHER;
 	x->parts = p->parts;
 	memcpy(x->id, p->id, sizeof(x->id));

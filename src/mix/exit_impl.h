@@ -30,6 +30,7 @@ enum exchange_state {
 struct exchange {
 	struct mix_exit *exit;
 	handle_t self;
+	uint64_t number; /* the later, the larger */
 	enum exchange_state state;
 	uint8_t id[EXCHANGE_ID_SIZE];
 	struct deadline late;
@@ -62,6 +63,7 @@ struct mix_exit {
 	struct mix_exit_config config;
 	sphinx_key_t key;
 	struct mix_exit_counts counts;
+	uint64_t number; /* of the last exchange */
 	size_t answers; /* bytes of all exchanges' answers */
 	struct inbox *inbox;
 	SSL_CTX *tls;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/list.h"
 #include "base/slab.h"
 #include "base/wipe.h"
 #include "net/wire.h"
@@ -13,6 +14,7 @@
 struct delivery {
 	struct inbox *inbox;
 	handle_t self;
+	struct list_node age;
 	struct wire wire;
 	uint8_t head[LENGTH_SIZE];
 	uint8_t *body; /* NULL while the length is read */
@@ -27,6 +29,9 @@ struct inbox {
 	struct slab slab;
 	struct delivery *memory;
 	struct slab_slot *slots;
+	/* The oldest first: by when they came, or last began or ended a
+	 * message. */
+	struct list_node age;
 	uint64_t bad;
 };
 
@@ -46,6 +51,7 @@ delivery_close(struct delivery *d)
 {
 	drop_body(d);
 	deadline_stop(d->inbox->loop, &d->late);
+	list_remove(&d->age);
 	wire_close(&d->wire);
 	slab_release(&d->inbox->slab, d->self);
 }
@@ -57,6 +63,13 @@ on_late(struct deadline *dl)
 
 	d->inbox->bad++;
 	delivery_close(d);
+}
+
+static void
+make_youngest(struct delivery *d)
+{
+	list_remove(&d->age);
+	list_append(&d->inbox->age, &d->age);
 }
 
 /* The length is there: make room for so much.
@@ -88,8 +101,10 @@ read_some(struct delivery *d)
 
 	if (st != ST_OK)
 		return st;
-	if (d->body == NULL && d->have == 0)
+	if (d->body == NULL && d->have == 0) {
 		deadline_start(b->loop, &d->late, b->config.message_ms);
+		make_youngest(d);
+	}
 	d->have += n;
 	if (d->have < d->want)
 		return ST_OK;
@@ -98,6 +113,7 @@ read_some(struct delivery *d)
 	deadline_stop(b->loop, &d->late);
 	b->config.message(b->config.arg, d->body, d->want);
 	drop_body(d);
+	make_youngest(d);
 	return ST_OK;
 }
 
@@ -125,16 +141,23 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	void *object;
 
 	(void)ls;
+	/* Who says nothing, or says it slowly, must not keep out the others. */
+	if (b->slab.used == b->slab.capacity)
+		delivery_close(list_entry(b->age.next, struct delivery, age));
 	if (slab_take(&b->slab, &self, &object) != ST_OK) {
 		close(fd);
 		return;
 	}
 	d = object;
 	*d = (struct delivery){.inbox = b, .self = self, .want = LENGTH_SIZE};
+	list_init(&d->age);
 	wire_init(&d->wire);
 	deadline_init(&d->late, on_late);
-	if (wire_open(&d->wire, b->loop, fd, on_ready) != ST_OK)
+	make_youngest(d);
+	if (wire_open(&d->wire, b->loop, fd, on_ready) != ST_OK) {
+		list_remove(&d->age);
 		slab_release(&b->slab, self);
+	}
 }
 
 enum status
@@ -151,6 +174,7 @@ inbox_new(struct inbox **out, struct loop *l, const endpoint_t *at,
 		return ST_NO_MEMORY;
 	b->config = *config;
 	b->loop = l;
+	list_init(&b->age);
 	b->memory = calloc(config->capacity, sizeof(*b->memory));
 	b->slots = calloc(config->capacity, sizeof(*b->slots));
 	if (b->memory != NULL && b->slots != NULL) {

@@ -3,7 +3,9 @@
  *
  * A delivery is a TCP connection of the path's last node, with one message or
  * several: length u32 (little-endian), then so many bytes. Whoever knows the
- * address can deliver; what a message is worth is decided by what is in it.
+ * address can deliver; what a message is worth is decided by what is in it. When
+ * there are too many connections, the one that has done nothing for longest
+ * makes room.
  *
  * Threads: the loop.
  */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "base/slab.h"
 #include "mix/tls.h"
 #include "net/wire.h"
@@ -13,6 +14,7 @@
 struct inlet {
 	struct inlets *inlets;
 	handle_t self;
+	struct list_node age;
 	struct wire wire;
 	struct parcel *frame; /* being read, or NULL */
 	size_t have; /* of it */
@@ -27,6 +29,9 @@ struct inlets {
 	struct slab slab;
 	struct inlet *memory;
 	struct slab_slot *slots;
+	/* The oldest first: by when they came, or last began or ended a
+	 * frame. */
+	struct list_node age;
 };
 
 static void
@@ -38,6 +43,7 @@ inlet_close(struct inlet *in)
 		parcel_free(in->frame);
 	in->frame = NULL;
 	deadline_stop(i->loop, &in->late);
+	list_remove(&in->age);
 	task_drop(&in->again);
 	wire_close(&in->wire);
 	slab_release(&i->slab, in->self);
@@ -52,6 +58,13 @@ on_late(struct deadline *d)
 	inlet_close(in);
 }
 
+static void
+make_youngest(struct inlet *in)
+{
+	list_remove(&in->age);
+	list_append(&in->inlets->age, &in->age);
+}
+
 /* Hand over a frame that is complete. */
 static void
 hand_over(struct inlet *in)
@@ -62,6 +75,7 @@ hand_over(struct inlet *in)
 	in->frame = NULL;
 	in->have = 0;
 	deadline_stop(i->loop, &in->late);
+	make_youngest(in);
 	i->config.counts->received++;
 	i->config.received(i->config.arg, p);
 }
@@ -86,6 +100,7 @@ read_some(struct inlet *in)
 			return ST_BUSY;
 		*(uint8_t *)&in->frame->packet = first;
 		in->have = 1;
+		make_youngest(in);
 		deadline_start(i->loop, &in->late, i->config.frame_ms);
 	}
 	st = wire_read(&in->wire, (uint8_t *)&in->frame->packet + in->have,
@@ -127,6 +142,17 @@ on_again(struct task *t)
 	read_frames(loop_owner(t, struct inlet, again));
 }
 
+/* Close the one that has done nothing for longest. */
+static void
+make_room(struct inlets *i)
+{
+	struct inlet *oldest = list_entry(i->age.next, struct inlet, age);
+
+	i->config.counts->refused++;
+	i->config.counts->truncated += oldest->frame != NULL;
+	inlet_close(oldest);
+}
+
 static void
 on_accepted(struct listener *ls, int fd, void *arg)
 {
@@ -137,6 +163,8 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	enum status st;
 
 	(void)ls;
+	if (i->slab.used == i->slab.capacity)
+		make_room(i);
 	if (slab_take(&i->slab, &self, &object) != ST_OK) {
 		i->config.counts->refused++;
 		close(fd);
@@ -144,6 +172,8 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	}
 	in = object;
 	*in = (struct inlet){.inlets = i, .self = self};
+	list_init(&in->age);
+	make_youngest(in);
 	wire_init(&in->wire);
 	deadline_init(&in->late, on_late);
 	task_init(&in->again, on_again);
@@ -152,6 +182,7 @@ on_accepted(struct listener *ls, int fd, void *arg)
 		st = wire_secure(&in->wire, tls_accept(i->config.tls, fd));
 	if (st != ST_OK) {
 		i->config.counts->refused++;
+		list_remove(&in->age);
 		slab_release(&i->slab, self);
 	}
 }
@@ -170,6 +201,7 @@ inlets_new(struct inlets **out, struct loop *l, const endpoint_t *at,
 		return ST_NO_MEMORY;
 	i->config = *config;
 	i->loop = l;
+	list_init(&i->age);
 	i->memory = calloc(config->capacity, sizeof(*i->memory));
 	i->slots = calloc(config->capacity, sizeof(*i->slots));
 	if (i->memory != NULL && i->slots != NULL) {

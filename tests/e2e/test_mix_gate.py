@@ -3,7 +3,10 @@
 same ledger, the same words of refusal."""
 
 import contextlib
+import ctypes
+import os
 import socket
+import struct
 import subprocess
 
 from lib import (BIN, Gateway, Server, TlsSite, Vectors, check, equal, folder,
@@ -198,6 +201,43 @@ def test_with_the_proxy_line():
         w = World(stack, gateway={"proxy_line": "required"})
         code, out, err = w.fetch("member 0")
         equal((code, out), (0, w.site.page), err)
+
+
+def sealed_part(key, parts=1, rest=b"", crypt=ctypes.CDLL("libsodium.so.23")):
+    """A delivery with the first of PARTS parts of a request, as anybody can make
+    it who knows the gateway's KEY (src/mix/exchange.h)."""
+    plain = b"\1" + os.urandom(16) + struct.pack("<HHB", 0, parts, 0) + rest
+    box = ctypes.create_string_buffer(len(plain) + 48)
+    equal(crypt.crypto_box_seal(box, plain, ctypes.c_ulonglong(len(plain)),
+                                bytes.fromhex(key.strip())), 0)
+    message = b"\1\1\0" + struct.pack("<I", len(box.raw)) + box.raw
+    return struct.pack("<I", len(message)) + message
+
+
+def test_nobody_holds_the_door():
+    """Connections that say nothing, or begin and never end, and requests that
+    are never whole: all that anybody may hold makes room for a member."""
+    with contextlib.ExitStack() as stack:
+        w = World(stack, mix={"exchanges": 8})
+        host, port = w.at.split(":")
+
+        def hold(data):
+            s = stack.enter_context(
+                socket.create_connection((host, int(port)), 10))
+            s.sendall(data)
+            return s
+
+        for data in (b"", b"\5", b"\5\0\0\0\1"):
+            held = [hold(data) for _ in range(150)]
+            equal(w.fetch("member 0")[0], 0, repr(data))
+            equal(held[0].recv(1), b"")  # it has made room
+        for _ in range(20):
+            with hold(sealed_part(w.key, parts=2)) as s:
+                s.shutdown(socket.SHUT_WR)
+                equal(s.recv(1), b"")
+        wait_until(lambda: w.gate.metric(
+            "postern_mix_dropped_requests_total") == 12)
+        equal(w.fetch("member 0")[0], 0)
 
 
 def test_nonsense_at_the_door():

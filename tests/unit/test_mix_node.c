@@ -428,7 +428,8 @@ test_overflow(void)
 	close(service);
 }
 
-/* More connections than allowed are closed; those that stall are cut. */
+/* Connections are bounded, and those that only wait make room for one that has
+ * something to say; those that stall are cut. */
 static void
 test_inlets(void)
 {
@@ -449,8 +450,16 @@ test_inlets(void)
 	CHECK_INT(mix_node_state(net.node[0]).inlets, 8);
 	/* Idle ones hold no parcel; those that have begun a frame do. */
 	CHECK_INT(mix_node_state(net.node[0]).parcels, 0);
-	CHECK(write(fd[0], &byte, 1) == 1 && write(fd[1], &byte, 1) == 1);
+	CHECK(write(fd[32], &byte, 1) == 1 && write(fd[33], &byte, 1) == 1);
 	TURN_UNTIL(net.loop, mix_node_state(net.node[0]).parcels == 2, 10);
+	/* Six more: those that have begun a frame are the youngest. */
+	for (int i = 0; i < 6; i++) {
+		close(fd[i]);
+		fd[i] = connect_port(mix_node_port(net.node[0]));
+	}
+	TURN_UNTIL(net.loop, c->refused == 38, 10);
+	CHECK_INT(mix_node_state(net.node[0]).parcels, 2);
+	CHECK_INT(c->truncated, 0);
 	for (int i = 0; i < 40; i++)
 		close(fd[i]);
 	TURN_UNTIL(net.loop, mix_node_state(net.node[0]).inlets == 0, 10);
