@@ -43,6 +43,9 @@ exchange_free(struct exchange *x)
 		wipe(x->request, x->request_len);
 	if (x->answer != NULL)
 		wipe(x->answer, x->answer_cap);
+	/* Reply keys. */
+	if (x->surbs != NULL)
+		wipe(x->surbs, x->surbs_len);
 	e->answers -= x->answer_cap;
 	free(x->request);
 	free(x->answer);
@@ -258,9 +261,15 @@ keep_blocks(struct exchange *x, const struct request_part *p)
 		return ST_OK;
 	if (x->surbs_n + p->blocks > EXCHANGE_BLOCKS_MAX)
 		return ST_NO_SPACE;
-	more = realloc(x->surbs, x->surbs_len + p->block_bytes.len);
+	/* Not realloc: it leaves what it moves behind. */
+	more = malloc(x->surbs_len + p->block_bytes.len);
 	if (more == NULL)
 		return ST_NO_MEMORY;
+	if (x->surbs != NULL) {
+		memcpy(more, x->surbs, x->surbs_len);
+		wipe(x->surbs, x->surbs_len);
+		free(x->surbs);
+	}
 	memcpy(more + x->surbs_len, p->block_bytes.ptr, p->block_bytes.len);
 	x->surbs = more;
 	x->surbs_len += p->block_bytes.len;

@@ -157,13 +157,16 @@ static enum status
 listen_to(struct exchange *x)
 {
 	uint8_t bytes[4096];
+	bool room = true;
 	size_t n;
-	enum status st;
+	enum status st = ST_OK;
 
-	while ((st = wire_read(&x->wire, bytes, sizeof(bytes), &n)) == ST_OK) {
-		if (!exit_add_answer(x, bytes, n))
-			return ST_CLOSED;
-	}
+	while (room &&
+	    (st = wire_read(&x->wire, bytes, sizeof(bytes), &n)) == ST_OK)
+		room = exit_add_answer(x, bytes, n);
+	wipe(bytes, sizeof(bytes));
+	if (!room)
+		return ST_CLOSED;
 	if (st == ST_MORE)
 		return ST_MORE;
 	if (st == ST_RESET)

@@ -19,6 +19,8 @@ tls_client_new(SSL_CTX **out, const char *ca_file)
 		return ST_NO_MEMORY;
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	/* What was said must not outlive its session in the library's memory. */
+	SSL_CTX_set_options(ctx, SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_CTX_set_mode(ctx,
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

@@ -9,8 +9,8 @@ import socket
 import struct
 import subprocess
 
-from lib import (BIN, Gateway, Server, TlsSite, Vectors, check, equal, folder,
-                 free_port, main, postern, wait_until)
+from lib import (BIN, WALLS, Gateway, Server, TlsSite, Vectors, check, equal,
+                 folder, free_port, main, postern, wait_until)
 from mixlib import Network, Wiretap
 
 V = Vectors()
@@ -97,6 +97,39 @@ def test_an_answer_of_many_packets():
         code, out, err = w.fetch("member 0", None, "--blocks", 255)
         equal(code, 0, err)
         check(out == page, len(out))
+
+
+def memory_of(pid):
+    """All that a process can write to, as root sees it."""
+    with open(f"/proc/{pid}/maps", encoding="ascii") as maps, \
+            open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            place, rights, *_ = line.split()
+            low, high = (int(x, 16) for x in place.split("-"))
+            if rights.startswith("rw"):
+                memory.seek(low)
+                with contextlib.suppress(OSError):
+                    yield memory.read(high - low)
+
+
+def test_nothing_stays_in_memory():
+    """What was asked and answered inside TLS is gone with its session, from the
+    library's memory too."""
+    with contextlib.ExitStack() as stack:
+        w = World(stack, page=b"an answer that nobody keeps\n" * 3000)
+        token = V.token("member 0")
+        for _ in range(3):
+            equal(w.fetch("member 0", f"https://{w.target}/whatisasked",
+                          "--blocks", 4)[0], 0)
+        wait_until(lambda: w.gate.metric("postern_sessions") == 0)
+        if os.geteuid() != 0 or not WALLS:
+            print("    only root can look, and at no sanitizer's memory")
+            return
+        told = [b"answer that nobody keeps", b"whatisasked",
+                token[40:100].encode()]
+        memory = b"".join(memory_of(w.gate.process.pid))
+        check(str(w.where).encode() in memory, "this is its memory")
+        equal([what for what in told if what in memory], [])
 
 
 def test_one_quota():
