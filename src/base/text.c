@@ -257,3 +257,14 @@ decimal_u64(uint64_t *out, span_t in, uint64_t max)
 	*out = load_be64(wide + 24);
 	return ST_OK;
 }
+
+void
+text_printable(char *out, size_t cap, span_t in)
+{
+	size_t n = in.len < cap ? in.len : cap - 1;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = in.ptr[i] >= ' ' && in.ptr[i] <= '~' ? (char)in.ptr[i]
+							      : '?';
+	out[n] = '\0';
+}

@@ -56,4 +56,9 @@ decimal_encode(char out[static DECIMAL_MAX], const uint8_t in[static 32]);
  * Returns: as decimal_decode. */
 enum status decimal_u64(uint64_t *out, span_t in, uint64_t max) WARN_UNUSED;
 
+/* Copy IN, cut to CAP - 1 bytes, for people to read: what is not printable
+ * ASCII becomes '?', so that whoever said it steers no terminal and begins no
+ * line in a log. */
+void text_printable(char *out, size_t cap, span_t in);
+
 #endif

@@ -15,7 +15,8 @@ outcome_set(
 	o->trouble = t;
 	o->status = st;
 	o->retry_after = 0;
-	snprintf(o->detail, sizeof(o->detail), "%s", detail);
+	/* It may be a gateway's, and goes to a terminal. */
+	text_printable(o->detail, sizeof(o->detail), span_str(detail));
 }
 
 static bool

@@ -23,6 +23,19 @@ cli_error(const char *name, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+void
+cli_cite(span_t text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t c = text.ptr[i];
+		if (c == '\n' || (c >= ' ' && c <= '~'))
+			fputc(c, stderr);
+		else if (c != '\r')
+			fputc('?', stderr);
+	}
+	fputc('\n', stderr);
+}
+
 static void
 print_option(const struct cli_option *o)
 {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/span.h"
 #include "postern/attr.h"
 
 enum cli_exit {
@@ -77,5 +78,9 @@ int cli_main(const char *name, const struct cli_command *commands, int argc,
 
 /* Print "NAME: message" and a newline to stderr. */
 void cli_error(const char *name, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Print what somebody else has said, lines and all, and a newline to stderr;
+ * what is not printable ASCII becomes '?'. */
+void cli_cite(span_t text);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <curl/curl.h>
 
+#include "base/text.h"
+
 #define LIBRARY "libcurl.so.4"
 
 #define CONNECT_SECONDS 60L
@@ -196,8 +198,9 @@ explain(const struct curl *c, CURL *h, const struct transfer *t, CURLcode code,
 		    error, HTTPS_ERROR_MAX, "the server answers %ld", http);
 		return ST_NOT_FOUND;
 	}
-	snprintf(error, HTTPS_ERROR_MAX, "%s",
-	    detail[0] != '\0' ? detail : c->strerror(code));
+	/* It may cite the server: a certificate's name, a line of a head. */
+	text_printable(error, HTTPS_ERROR_MAX,
+	    span_str(detail[0] != '\0' ? detail : c->strerror(code)));
 	return code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME
 	    ? ST_NOT_FOUND
 	    : ST_SYS;

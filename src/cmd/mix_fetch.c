@@ -266,12 +266,12 @@ on_done(void *arg, enum status st, enum answer_result result, uint8_t flags,
 			r->code = CLI_NO;
 		break;
 	case ANSWER_REFUSED:
-		cli_error(r->name, "the gateway refused:\n%.*s", (int)bytes.len,
-		    (const char *)bytes.ptr);
+		cli_error(r->name, "the gateway refused:");
+		cli_cite(bytes);
 		break;
 	case ANSWER_FAILED:
-		cli_error(r->name, "the gateway could not fetch it: %.*s",
-		    (int)bytes.len, (const char *)bytes.ptr);
+		cli_error(r->name, "the gateway could not fetch it:");
+		cli_cite(bytes);
 		break;
 	}
 }

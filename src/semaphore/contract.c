@@ -190,20 +190,16 @@ read_result(struct contract_state *s, char why[static CONTRACT_WHY_MAX],
 	return st == ST_OK ? ST_OK : explain(why, "the result is malformed");
 }
 
-/* What the node gives as its reason: printable, cut to what fits. */
+/* What the node gives as its reason. */
 static enum status
 explain_error(char why[static CONTRACT_WHY_MAX], const json_t *error)
 {
 	const char *message =
 	    json_string_value(json_object_get(error, "message"));
-	size_t n = 0;
+	int n = snprintf(why, CONTRACT_WHY_MAX, "the node answers: ");
 
-	snprintf(why, CONTRACT_WHY_MAX, "the node answers: ");
-	n = strlen(why);
-	for (const char *p = message != NULL ? message : "an error";
-	     *p != '\0' && n < CONTRACT_WHY_MAX - 1; p++)
-		why[n++] = *p >= 0x20 && *p < 0x7f ? *p : '?';
-	why[n] = '\0';
+	text_printable(why + n, CONTRACT_WHY_MAX - (size_t)n,
+	    span_str(message != NULL ? message : "an error"));
 	return ST_BAD_VALUE;
 }
 

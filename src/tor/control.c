@@ -265,19 +265,6 @@ read_protocol(struct control *c, span_t text)
 
 /* --- what tor says about itself --- */
 
-/* Copy text that will be shown to people. */
-static void
-copy_printable(char *out, size_t cap, span_t in)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < in.len && n + 1 < cap; i++) {
-		uint8_t ch = in.ptr[i];
-		out[n++] = ch >= ' ' && ch <= '~' ? (char)ch : '?';
-	}
-	out[n] = '\0';
-}
-
 static void
 read_bootstrap(struct control *c, span_t text)
 {
@@ -296,7 +283,7 @@ read_info(struct control *c, span_t text)
 	uint64_t n;
 
 	if (reply_info(&v, text, "version") == ST_OK) {
-		copy_printable(c->info.version, sizeof(c->info.version), v);
+		text_printable(c->info.version, sizeof(c->info.version), v);
 	} else if (reply_info(&v, text, "process/pid") == ST_OK) {
 		if (decimal_u64(&n, v, UINT32_MAX) == ST_OK)
 			c->info.pid = (uint32_t)n;

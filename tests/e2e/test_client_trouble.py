@@ -381,6 +381,24 @@ def test_what_the_gateway_says_of_the_destination():
         check("elsewhere" not in client.log(), client.log())
 
 
+def test_a_gateway_steers_no_terminal():
+    """What a gateway says goes to the member's terminal as words alone."""
+    with with_gate() as (client, tor, _, place), contextlib.ExitStack() as stack:
+        client.wait_ready()
+        said = "\x1b]0;title\x07\x1b[2J\x9b1m\u202eno\npostern client: \xfc"
+        body = json.dumps({"error": "target_denied", "detail": said}).encode()
+        evil = stack.enter_context(liar(body, 403))
+        tor.leads[place.onion] = evil.port
+        _, text, _ = client.curl("https://site.example/", "-D", "-")
+        check("HTTP/1.1 403 " in text, text)
+        wait_until(lambda: "refused: " in client.log())
+        last = client.log_file.read_bytes().split(b"refused: ")[1]
+        words, rest = last.split(b"\n", 1)
+        check(words.startswith(b"?]0;title??[2J??1m???no?postern client: ??"),
+              words)
+        equal(rest, b"")
+
+
 def test_requests_that_are_none():
     with with_gate() as (client, *_):
         client.wait_ready()

@@ -253,7 +253,24 @@ test_bytes_and_wipe(void)
 	CHECK(!span_ends_nocase(span_str("onion"), span_str(".onion")));
 }
 
+static void
+test_printable(void)
+{
+	static const uint8_t in[] = {'a', 0, '\n', 27, '~', 127, 155, 255, ' '};
+	char out[16];
+
+	text_printable(out, sizeof(out), span_of(in, sizeof(in)));
+	CHECK_STR(out, "a???~??? ");
+	text_printable(out, 5, span_of(in, sizeof(in)));
+	CHECK_STR(out, "a???");
+	text_printable(out, 1, span_of(in, sizeof(in)));
+	CHECK_STR(out, "");
+	text_printable(out, sizeof(out), span_of(NULL, 0));
+	CHECK_STR(out, "");
+}
+
 TESTS({"status table is complete", test_status_table}, {"hex", test_hex},
     {"base64", test_base64}, {"base64_alphabets", test_base64_alphabets},
-    {"decimal", test_decimal}, {"slab", test_slab}, {"list", test_list},
+    {"decimal", test_decimal}, {"text to show", test_printable},
+    {"slab", test_slab}, {"list", test_list},
     {"bytes and wipe", test_bytes_and_wipe}, )
