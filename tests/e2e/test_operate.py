@@ -479,15 +479,15 @@ def test_ctl_requests_of_any_kind():
             with socket.socket(socket.AF_UNIX) as s:
                 s.settimeout(5)
                 s.connect(str(g.where / "control"))
-                s.sendall(data)
                 answer = b""
                 try:
+                    s.sendall(data)
                     while b"\n" not in answer:
                         more = s.recv(65536)
                         if not more:
                             return None
                         answer += more
-                except ConnectionResetError:
+                except ConnectionError:  # closed before it took all
                     return None
                 return json.loads(answer)
         for bad in (b"\n", b"{}\n", b"[]\n", b"status\n", b"\xff\xfe\n",
@@ -528,8 +528,8 @@ def test_metrics_and_health():
         for data in (b"POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n", b"\0\n",
                      b"GET /metrics", b"x" * 10000):
             with g.admin() as s:
-                s.sendall(data)
                 with contextlib.suppress(OSError):
+                    s.sendall(data)
                     s.shutdown(socket.SHUT_WR)
                     while s.recv(65536):
                         pass
