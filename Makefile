@@ -184,10 +184,15 @@ ifneq ($(SAN),none)
 # Sanitizers bring their own checks; fortify hides reads from them, and their
 # instrumentation makes gcc warn of values and frames that are not ours.
 HARDEN := -fPIE
-OPT := -O1 -g
+# The lines are what their reports name.
+OPT := -O1 -g1
 WARN := $(filter-out -Wnull-dereference -Wstack-usage=%,$(WARN))
 ifeq ($(CLANG),)
 WARN += -Wno-maybe-uninitialized
+else ifneq ($(filter address,$(SANS)),)
+# What clang can show to stay in its object is not checked (the default of later
+# ones): with the checks of undefined, the lanes' files would take minutes.
+OPT += -mllvm -asan-use-stack-safety=1
 endif
 endif
 

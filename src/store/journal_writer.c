@@ -16,23 +16,20 @@
 #define COMPACT_PATIENCE UINT64_C(60)
 
 /* Records are not taken for a while; if BROKEN, not before there is a new file.
- */
+ * With the lock, as the next. */
 static void
-note_failure(struct journal *j, int error, bool broken)
+note_failure_locked(struct journal *j, int error, bool broken)
 {
-	pthread_mutex_lock(&j->lock);
 	j->health.status = ST_JOURNAL_FAILED;
 	j->health.error = error;
 	j->health.failures++;
 	j->broken = j->broken || broken;
 	j->retry_at = journal_mono() + j->options.retry;
-	pthread_mutex_unlock(&j->lock);
 }
 
 static void
-note_file(struct journal *j)
+note_file_locked(struct journal *j)
 {
-	pthread_mutex_lock(&j->lock);
 	j->health.records = j->file.records;
 	j->health.bytes = journal_offset(j->file.records);
 	j->health.synced = j->file.synced;
@@ -40,6 +37,21 @@ note_file(struct journal *j)
 		j->health.status = ST_OK;
 		j->health.error = 0;
 	}
+}
+
+static void
+note_failure(struct journal *j, int error, bool broken)
+{
+	pthread_mutex_lock(&j->lock);
+	note_failure_locked(j, error, broken);
+	pthread_mutex_unlock(&j->lock);
+}
+
+static void
+note_file(struct journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+	note_file_locked(j);
 	pthread_mutex_unlock(&j->lock);
 }
 
@@ -173,10 +185,11 @@ do_end(struct journal *j)
 	j->broken = s != ST_OK;
 	j->compaction = s == ST_OK ? COMPACT_DONE : COMPACT_FAILED;
 	j->health.compactions += s == ST_OK;
-	pthread_mutex_unlock(&j->lock);
+	/* In one step: who sees that it is over sees its figures. */
 	if (s != ST_OK)
-		note_failure(j, error, true);
-	note_file(j);
+		note_failure_locked(j, error, true);
+	note_file_locked(j);
+	pthread_mutex_unlock(&j->lock);
 }
 
 /* --- appending --- */

@@ -544,11 +544,11 @@ test_loops_see_a_hasty_node(void)
 	struct loop_figures bad, others;
 
 	config.loop_rate = 100;
-	config.loop_mean_ms = 100;
+	config.loop_mean_ms = 400;
 	network_start(&net, LOOP_NODES, &config, NULL, last_is_hasty);
 	watch_last(&net, 300, &bad, &others);
-	/* Only ways with a delay of less than 20 ms there, a fifth, can hide
-	 * it. */
+	/* Only ways with a delay of less than 20 ms there, one in twenty, can
+	 * hide it, and on a busy machine some more. */
 	CHECK(bad.early * 10 > bad.returned * 6);
 	CHECK(others.early * 20 < others.returned);
 	CHECK(bad.lost == 0 && others.lost == 0);

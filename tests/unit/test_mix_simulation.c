@@ -168,8 +168,9 @@ by_value(const void *a, const void *b)
 /* The largest distance between the held times and an exponential with the
  * mean that was asked for (Kolmogorov and Smirnov). Chance alone makes it 0.011
  * once in a thousand runs; each millisecond that sockets and a busy machine
- * add makes 0.005. A node that held for a constant time would show 0.63, a
- * uniform one 0.22, one with half the mean 0.25. */
+ * add makes 0.005 and is forgiven up to 30 of them. A node that held for a
+ * constant time would show 0.63, a uniform one 0.22, one with half the mean 0.25
+ * and nothing added. */
 static void
 check_exponential(void)
 {
@@ -195,11 +196,13 @@ check_exponential(void)
 		worst = fmax(worst, fabs(cdf - (double)i / (double)n));
 		worst = fmax(worst, fabs(cdf - (double)(i + 1) / (double)n));
 	}
+	over /= (double)n;
 	printf("    held %.1f ms on average, %.2f more than asked; "
 	       "distance %.4f\n",
-	    sum / (double)n, over / (double)n, worst);
+	    sum / (double)n, over, worst);
 	CHECK(early < n / 20);
-	CHECK(worst < 0.06);
+	CHECK(over < 30);
+	CHECK(worst < 0.06 + 0.005 * fmax(over, 0));
 }
 
 static int node_now;
