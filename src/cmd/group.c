@@ -190,20 +190,21 @@ edit_remove(char **out, size_t *len, const struct member_file *f,
 	return code;
 }
 
-/* Read, edit and replace the file at PATH; its lock is held. */
+/* Read, edit and replace the file REAL, which FD is and PATH was resolved to;
+ * its lock is held. */
 static int
-edit_locked(const char *name, const char *path, const struct members *wanted,
-    edit_fn *edit)
+edit_locked(const char *name, const char *path, const char *real, int fd,
+    const struct members *wanted, edit_fn *edit)
 {
 	struct member_file f;
 	char *text = NULL;
 	size_t len = 0;
 	int code;
 
-	if (member_file_read(&f, name, path) != ST_OK)
+	if (member_file_read_fd(&f, name, path, fd) != ST_OK)
 		return CLI_ERROR;
 	code = edit(&text, &len, &f, wanted, name, path);
-	if (code == CLI_OK && file_replace(path, text, len, 0644) != ST_OK) {
+	if (code == CLI_OK && file_put(real, text, len, 0644) != ST_OK) {
 		cli_error(name, "%s: %s", path, strerror(errno));
 		code = CLI_ERROR;
 	}
@@ -220,8 +221,9 @@ edit_file(const struct cli_spec *spec, int argc, char **argv, edit_fn *edit,
 {
 	const char *name = argv[0], *path;
 	const char *none[1];
+	char real[PATH_MAX];
 	struct members wanted;
-	int fd, args, code = cli_parse(spec, argc, argv, none, &args);
+	int fd = -1, args, code = cli_parse(spec, argc, argv, none, &args);
 	enum status st;
 
 	if (code >= 0)
@@ -229,9 +231,11 @@ edit_file(const struct cli_spec *spec, int argc, char **argv, edit_fn *edit,
 	path = argv[args];
 	code = read_wanted(&wanted, name, argv + args + 1, argc - args - 1);
 	if (code == CLI_OK) {
-		st = file_lock(&fd, path, LOCK_SECONDS, create, 0644);
+		st = file_resolve(real, path);
 		if (st == ST_OK)
-			code = edit_locked(name, path, &wanted, edit);
+			st = file_lock(&fd, real, LOCK_SECONDS, create, 0644);
+		if (st == ST_OK)
+			code = edit_locked(name, path, real, fd, &wanted, edit);
 		else
 			code = CLI_ERROR;
 		if (st == ST_LOCKED)

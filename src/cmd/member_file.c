@@ -19,17 +19,13 @@ member_file_clear(struct member_file *f)
 	f->text = NULL;
 }
 
-enum status
-member_file_read(struct member_file *f, const char *name, const char *path)
+/* The text of PATH has been read into F, or not: ST says it. */
+static enum status
+parse(struct member_file *f, const char *name, const char *path, enum status st)
 {
 	char say[MEMBERS_FAULT_MAX];
 	struct members_fault fault;
-	enum status st;
 
-	memset(f, 0, sizeof(*f));
-	st = strcmp(path, "-") == 0
-	    ? file_load_fd(&f->text, &f->len, STDIN_FILENO, FILE_MAX)
-	    : file_load(&f->text, &f->len, path, FILE_MAX, FILE_ANYBODY);
 	if (st != ST_OK) {
 		cli_error(name, "%s: %s", path,
 		    st == ST_SYS ? strerror(errno) : status_text(st));
@@ -42,6 +38,25 @@ member_file_read(struct member_file *f, const char *name, const char *path)
 		member_file_clear(f);
 	}
 	return st;
+}
+
+enum status
+member_file_read(struct member_file *f, const char *name, const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return member_file_read_fd(f, name, path, STDIN_FILENO);
+	memset(f, 0, sizeof(*f));
+	return parse(f, name, path,
+	    file_load(&f->text, &f->len, path, FILE_MAX, FILE_ANYBODY));
+}
+
+enum status
+member_file_read_fd(
+    struct member_file *f, const char *name, const char *path, int fd)
+{
+	memset(f, 0, sizeof(*f));
+	return parse(
+	    f, name, path, file_load_fd(&f->text, &f->len, fd, FILE_MAX));
 }
 
 struct group *

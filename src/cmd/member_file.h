@@ -21,6 +21,10 @@ struct member_file {
 enum status member_file_read(struct member_file *f, const char *name,
     const char *path) NONNULL WARN_UNUSED;
 
+/* The same from FD, which is open; PATH is only its name. */
+enum status member_file_read_fd(struct member_file *f, const char *name,
+    const char *path, int fd) NONNULL WARN_UNUSED;
+
 void member_file_clear(struct member_file *f) NONNULL;
 
 /* The tree of F's members, for group_free; NULL if there is no memory for it,

@@ -211,6 +211,14 @@ sync_folder(const struct draft *d)
 	return rc == 0 || errno == EINVAL || errno == EROFS ? ST_OK : ST_SYS;
 }
 
+static bool
+same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* The change time is the kernel's own: what copies a file with its time
+ * (rsync, cp -p) or sets it can not make the new one look like the old. */
 bool
 file_unchanged(const struct stat *before, const struct stat *after)
 {
@@ -218,8 +226,8 @@ file_unchanged(const struct stat *before, const struct stat *after)
 	    before->st_dev == after->st_dev &&
 	    before->st_size == after->st_size &&
 	    before->st_mode == after->st_mode &&
-	    before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
-	    before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
+	    same_time(&before->st_mtim, &after->st_mtim) &&
+	    same_time(&before->st_ctim, &after->st_ctim);
 }
 
 enum status
@@ -241,42 +249,54 @@ file_create(const char *path, const void *text, size_t len, mode_t mode)
 	return st;
 }
 
-/* Give FD the mode and owner of the file at PATH, or MODE if there is none. */
+/* Give FD the permissions and owner of the file at PATH, or MODE if there is
+ * none. */
 static enum status
 copy_mode(int fd, const char *path, mode_t mode)
 {
 	struct stat st;
+	bool there = lstat(path, &st) == 0;
 
-	if (stat(path, &st) != 0) {
-		if (errno != ENOENT)
-			return ST_SYS;
+	if (!there && errno != ENOENT)
+		return ST_SYS;
+	if (!there || !S_ISREG(st.st_mode))
 		return fchmod(fd, mode) == 0 ? ST_OK : ST_SYS;
-	}
 	/* Only root may give a file away; a group of ours we may always set. */
 	if ((st.st_uid != geteuid() || st.st_gid != getegid()) &&
 	    fchown(fd, st.st_uid, st.st_gid) != 0 &&
 	    fchown(fd, (uid_t)-1, st.st_gid) != 0 && errno != EPERM)
 		return ST_SYS;
-	return fchmod(fd, st.st_mode & 07777) == 0 ? ST_OK : ST_SYS;
+	return fchmod(fd, st.st_mode & 0777) == 0 ? ST_OK : ST_SYS;
+}
+
+enum status
+file_resolve(char real[static PATH_MAX], const char *path)
+{
+	if (realpath(path, real) != NULL)
+		return ST_OK;
+	if (errno != ENOENT)
+		return ST_SYS;
+	if ((size_t)snprintf(real, PATH_MAX, "%s", path) < PATH_MAX)
+		return ST_OK;
+	errno = ENAMETOOLONG;
+	return ST_SYS;
 }
 
 enum status
 file_replace(const char *path, const void *text, size_t len, mode_t mode)
 {
 	char real[PATH_MAX];
-	struct draft d = {.fd = -1};
-	enum status st = ST_OK;
+	enum status st = file_resolve(real, path);
 
-	if (realpath(path, real) == NULL) {
-		if (errno != ENOENT)
-			return ST_SYS;
-		if ((size_t)snprintf(real, sizeof(real), "%s", path) >=
-		    sizeof(real)) {
-			errno = ENAMETOOLONG;
-			return ST_SYS;
-		}
-	}
-	st = draft_open(&d, real);
+	return st == ST_OK ? file_put(real, text, len, mode) : st;
+}
+
+enum status
+file_put(const char *real, const void *text, size_t len, mode_t mode)
+{
+	struct draft d;
+	enum status st = draft_open(&d, real);
+
 	if (st == ST_OK)
 		st = draft_fill(&d, text, len);
 	if (st == ST_OK)
@@ -299,7 +319,7 @@ is_current(int fd, const char *path)
 {
 	struct stat ours, theirs;
 
-	return fstat(fd, &ours) == 0 && stat(path, &theirs) == 0 &&
+	return fstat(fd, &ours) == 0 && lstat(path, &theirs) == 0 &&
 	    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
@@ -310,8 +330,9 @@ file_lock(int *fd, const char *path, unsigned seconds, bool create, mode_t mode)
 	unsigned tries = seconds * 50 + 1;
 
 	for (*fd = -1;;) {
-		*fd = open(
-		    path, O_RDONLY | O_CLOEXEC | (create ? O_CREAT : 0), mode);
+		*fd = open(path,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0),
+		    mode);
 		if (*fd < 0)
 			return ST_SYS;
 		if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {

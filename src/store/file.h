@@ -15,6 +15,7 @@
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -58,16 +59,27 @@ bool file_unchanged(
 enum status file_create(const char *path, const void *text, size_t len,
     mode_t mode) NONNULL WARN_UNUSED;
 
-/* Put a file with these LEN bytes in the place of the one at PATH, whose mode
- * and owner it takes; MODE is for where there is none. A symbolic link stays
+/* Put a file with these LEN bytes in the place of the one at PATH, whose
+ * permissions and owner it takes; MODE is for where there is none. A symbolic link stays
  * one: what it points to is replaced.
  * Returns: ST_OK; ST_SYS: then the old one is as it was. */
 enum status file_replace(const char *path, const void *text, size_t len,
     mode_t mode) NONNULL WARN_UNUSED;
 
-/* Keep other editors of the file at PATH out until file_unlock, waiting at most
- * SECONDS for one who is at it. Editors read and replace the file under the
- * lock; readers need none.
+/* Follow the links of PATH once, for an editor who is to lock, read and put one
+ * and the same file while others may turn the links: each of these follows none
+ * at the end of REAL. (Who may rename folders on the way there is trusted.)
+ * Returns: ST_OK, also when there is no file yet; ST_SYS. */
+enum status
+file_resolve(char real[static PATH_MAX], const char *path) NONNULL WARN_UNUSED;
+
+/* As file_replace, but a symbolic link at REAL is replaced itself. */
+enum status file_put(const char *real, const void *text, size_t len,
+    mode_t mode) NONNULL WARN_UNUSED;
+
+/* Keep other editors of the file at PATH, no symbolic link, out until
+ * file_unlock, waiting at most SECONDS for one who is at it. Editors read FD and
+ * put the file under the lock; readers need none.
  * In:      create, make an empty file with MODE where there is none.
  * Out:     *fd, for file_unlock; -1 on failure.
  * Returns: ST_OK; ST_LOCKED; ST_SYS. */

@@ -170,6 +170,48 @@ test_replace(void)
 	leave();
 }
 
+/* Somebody turns a link while a file is edited: what is locked, read and put is
+ * the file that it led to at first, and nothing else is touched. */
+static void
+test_turned_link(void)
+{
+	char real[PATH_MAX], *text;
+	struct stat st;
+	size_t len;
+	int fd;
+
+	enter();
+	CHECK_STATUS(file_create("mine", "mine", 4, 0640), ST_OK);
+	CHECK_STATUS(file_create("other", "other", 5, 0600), ST_OK);
+	CHECK(chmod("other", 06755) == 0);
+	CHECK(symlink("mine", "link") == 0);
+	CHECK_STATUS(file_resolve(real, "link"), ST_OK);
+	CHECK_STATUS(file_lock(&fd, "link", 0, false, 0), ST_SYS);
+	CHECK_INT(errno, ELOOP);
+	CHECK_STATUS(file_lock(&fd, real, 0, false, 0), ST_OK);
+	CHECK(unlink("link") == 0 && symlink("other", "link") == 0);
+	CHECK_STATUS(file_load_fd(&text, &len, fd, 100), ST_OK);
+	CHECK_STR(text, "mine");
+	free(text);
+	/* And puts one in the file's own place. */
+	CHECK(unlink("mine") == 0 && symlink("other", "mine") == 0);
+	CHECK_STATUS(file_put(real, "new", 3, 0644), ST_OK);
+	file_unlock(fd);
+	check_content("other", "other");
+	check_content("mine", "new");
+	CHECK(lstat("mine", &st) == 0 && S_ISREG(st.st_mode));
+	CHECK_INT(mode_of("mine"), 0644);
+	/* Nothing is made that runs as its owner. */
+	CHECK_STATUS(file_replace("link", "x", 1, 0644), ST_OK);
+	CHECK_INT(mode_of("other"), 0755);
+	CHECK_STATUS(file_resolve(real, "none"), ST_OK);
+	CHECK_STR(real, "none");
+	CHECK_STATUS(file_resolve(real, "mine/x"), ST_SYS);
+	CHECK(
+	    unlink("link") == 0 && unlink("mine") == 0 && unlink("other") == 0);
+	leave();
+}
+
 static void
 test_lock(void)
 {
@@ -209,4 +251,5 @@ test_lock(void)
 
 TESTS({"file: made once", test_create}, {"file: read", test_read},
     {"file: large", test_large}, {"file: replaced", test_replace},
+    {"file: a link that is turned", test_turned_link},
     {"file: one editor at a time", test_lock})
