@@ -156,13 +156,17 @@ take_result(struct membership *m, uint16_t number, struct roll_result *result)
 
 static void start_reading(struct membership *m, uint16_t number);
 
-/* Whether RESULT says of a root what SEAT knows, only of a later time: that
- * comes every minute, and is no news. */
+/* Whether RESULT says what SEAT knows, and is no news: of a root with a later
+ * time, which comes every minute, or of a file that was to be looked at again.
+ */
 static bool
 is_renewal(const struct seat *seat, const struct roll_result *result)
 {
-	return seat->kind == ROLL_ROOT && seat->fault.status == ST_OK &&
-	    seat->roll != NULL && result->roll != NULL &&
+	bool again = seat->seen.st_ctim.tv_sec == 0;
+
+	return (seat->kind == ROLL_ROOT || again) &&
+	    seat->fault.status == ST_OK && seat->roll != NULL &&
+	    result->roll != NULL &&
 	    memcmp(seat->roll->root.root, result->roll->root.root, 32) == 0;
 }
 
@@ -199,14 +203,22 @@ start_reading(struct membership *m, uint16_t number)
 		seat->seen = (struct stat){0}; /* the next poll tries again */
 }
 
+/* Whether SEAT's file is another than the one that is known, or being read: to
+ * begin anew each time for the one that is would never come to an end with a
+ * long list. */
 static bool
-has_changed(const struct seat *seat)
+has_changed(struct seat *seat)
 {
+	const struct stat *known =
+	    seat->job != NULL ? &seat->asked : &seat->seen;
 	struct stat st;
 
 	if (stat(seat->path, &st) < 0)
 		return seat->fault.status != ST_SYS;
-	return !file_unchanged(&seat->seen, &st);
+	if (file_unchanged(known, &st))
+		return false;
+	seat->asked = st;
+	return true;
 }
 
 void

@@ -44,7 +44,8 @@ struct seat {
 	/* Private. */
 	struct membership *membership;
 	struct roll_job *job;
-	struct stat seen;
+	struct stat seen; /* the file that was read last */
+	struct stat asked; /* the one that JOB is for */
 	bool stale; /* changed again while it was read */
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -21,6 +22,8 @@
 #define JOBS_MAX 160
 /* How often a file that keeps changing is begun again. */
 #define TRIES_MAX 5
+/* Longer than a tick of the kernel's clock. */
+#define FRESH_MS 20
 /* Seconds that a client may keep the list. */
 #define LIST_MAX_AGE 30
 
@@ -268,6 +271,20 @@ open_file(struct roll_job *j)
 	return ST_OK;
 }
 
+/* The file was changed within the tick of the kernel's clock that is now, or
+ * shortly before: it may change once more and have the same times. */
+static bool
+is_fresh(const struct stat *st)
+{
+	struct timespec now = {0};
+	int64_t ms;
+
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	ms = (int64_t)(now.tv_sec - st->st_ctim.tv_sec) * 1000 +
+	    (now.tv_nsec - st->st_ctim.tv_nsec) / 1000000;
+	return ms > -FRESH_MS && ms < FRESH_MS;
+}
+
 /* The file is read: is it still the one that was opened? */
 static void
 submit(struct roll_job *j)
@@ -285,6 +302,8 @@ submit(struct roll_job *j)
 		return;
 	}
 	close_file(j);
+	if (is_fresh(&now))
+		j->result.seen.st_ctim = (struct timespec){0};
 	if (pool_submit(j->shop->pool, NULL, 0, (handle_t){0}, &j, sizeof(j)) !=
 	    ST_OK)
 		fail(j, ST_BUSY);

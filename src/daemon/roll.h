@@ -65,7 +65,10 @@ roll_fault_text(char out[static ROLL_FAULT_MAX], const struct roll_fault *f);
 struct roll_result {
 	struct roll *roll; /* a reference for the callee; NULL with a fault */
 	struct roll_fault fault;
-	struct stat seen; /* the file as it was read; zero if it was not */
+	struct stat
+	    seen; /* the file as it was read; zero if it was not; without
+			   * a change time if it was so new that its times may
+			   * be those of its next content: look again */
 };
 
 /* Told from the loop, never from roll_read itself. */

@@ -1,5 +1,6 @@
 /* Member files and the roots in force: reading, changes, reloads. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -194,6 +195,54 @@ a_change_is_noticed(void)
 	end();
 }
 
+/* Write TEXT over the file NAME, in place, and give it the time MTIME. */
+static void
+overwrite(const char *name, const char *text, struct timespec mtime)
+{
+	const struct timespec times[2] = {mtime, mtime};
+	FILE *f = fopen(path_of(name), "r+");
+
+	CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+	CHECK(utimensat(AT_FDCWD, path_of(name), times, 0) == 0);
+}
+
+/* As rsync and cp -p do: another list of the same length, with the same time;
+ * and one that is changed twice in a tick of the kernel's clock. */
+static void
+a_change_that_hides_is_noticed(void)
+{
+	static const struct timespec long_ago = {.tv_sec = 1000000000};
+	const char *names[] = {"g"}, *files[] = {"a"};
+	char text[2] = "1";
+	unsigned last;
+
+	begin();
+	write_file("a", text);
+	take(1, names, files);
+	for (unsigned i = 0; i < 20; i++) {
+		/* One that the poll has time to forget, and one that not. */
+		for (unsigned k = 0; k < 2 + i % 2; k++) {
+			text[0] = (char)('1' + (text[0] - '0') % 9);
+			overwrite("a", text, long_ago);
+			membership_poll(m);
+			CHECK_STATUS(loop_turn(loop, 0), ST_OK);
+		}
+		for (unsigned n = 0; n < 100; n++) {
+			membership_poll(m);
+			CHECK_STATUS(loop_turn(loop, 1), ST_OK);
+		}
+		CHECK(seat_of("g")->roll->list->text[0] == text[0]);
+	}
+	/* What has been looked at again and is the same is no news. */
+	last = changed_calls;
+	for (unsigned n = 0; n < 100; n++) {
+		membership_poll(m);
+		CHECK_STATUS(loop_turn(loop, 1), ST_OK);
+	}
+	CHECK_INT(changed_calls, last);
+	end();
+}
+
 static void
 broken_files_change_nothing(void)
 {
@@ -367,6 +416,7 @@ stages_replace_each_other(void)
 
 TESTS({"lists come into force", lists_come_into_force},
     {"a change is noticed", a_change_is_noticed},
+    {"a change that hides is noticed", a_change_that_hides_is_noticed},
     {"broken files change nothing", broken_files_change_nothing},
     {"an empty list lets nobody in", an_empty_list_lets_nobody_in},
     {"groups come and go", groups_come_and_go},
