@@ -54,6 +54,17 @@ bucket_take(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono)
 }
 
 uint64_t
+bucket_give(uint64_t full_at, const bucket_rate_t *rate)
+{
+	uint64_t token;
+
+	if (rate->count == BUCKET_UNLIMITED || rate->count == 0)
+		return full_at;
+	token = bucket_times(rate).token;
+	return full_at > token ? full_at - token : 0;
+}
+
+uint64_t
 bucket_seconds(uint64_t us)
 {
 	return us / US_PER_S + (us % US_PER_S != 0);

@@ -31,6 +31,9 @@ bucket_wait(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono);
 uint64_t
 bucket_take(uint64_t full_at, const bucket_rate_t *rate, uint64_t mono);
 
+/* Give back a token that was taken: the bucket afterwards. */
+uint64_t bucket_give(uint64_t full_at, const bucket_rate_t *rate);
+
 /* What somebody needs who keeps buckets elsewhere, in microseconds. */
 typedef struct {
 	uint64_t token; /* until one token has refilled */

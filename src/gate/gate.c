@@ -156,7 +156,8 @@ say_left(const struct gate *g, struct quota_left *left, const usage_t *u,
 /* nullifier within quota: looked at, not counted. For a proof that is known to
  * hold and for no other: whoever has somebody's nullifier from elsewhere could
  * else ask with any points what is left to them, and how many tunnels they
- * have open now. */
+ * have open now. Nor where G's ledger is a copy: by now there may be more left
+ * than it says, because another gateway took a count back. */
 static enum status
 screen_quota(const struct gate *g, const struct gate_ticket *t,
     struct quota_left *left, now_t now)
@@ -165,7 +166,7 @@ screen_quota(const struct gate *g, const struct gate_ticket *t,
 	enum status s = ledger_look(&u, &g->ledger, &t->member);
 
 	/* That an epoch's accounts are closed is the same for everybody. */
-	if (s != ST_OK || t->verdict != VERDICT_ACCEPT)
+	if (s != ST_OK || t->verdict != VERDICT_ACCEPT || g->counts_elsewhere)
 		return s;
 	s = quota_look(&u, &g->limits[t->group], now);
 	if (s != ST_OK)
@@ -402,7 +403,7 @@ gate_refund(struct gate *g, struct gate_tunnel *tunnel)
 	usage_t u;
 
 	if (account(g, &u, tunnel)) {
-		quota_uncount(&u);
+		quota_uncount(&u, &g->limits[tunnel->group]);
 		put_back(g, &u, tunnel);
 	}
 	*tunnel = (struct gate_tunnel){0};

@@ -6,7 +6,8 @@
  *
  *	gate_screen   credential present -> token canonical -> epoch accepted
  *	              -> message right -> root known -> verified before? If so,
- *	              within quota (a look, nothing is counted).
+ *	              within quota (a look, nothing is counted; not for a ledger
+ *	              elsewhere).
  *	              Gives a ticket: a plain value with the decoded proof.
  *	(a worker)    semaphore_verify(ticket.proof), unless ticket.verdict is
  *	              VERDICT_ACCEPT already.
@@ -75,6 +76,7 @@ struct gate {
 	struct epoch_book book;
 	struct roots roots;
 	struct ledger ledger;
+	bool counts_elsewhere; /* the ledger is a copy of one elsewhere */
 	struct proof_cache cache;
 	struct pending pending;
 	/* Zero: nothing passes. The last is GATE_ONCE's. */

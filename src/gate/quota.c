@@ -45,8 +45,9 @@ quota_count(usage_t *u, const struct quota_limits *l, now_t now)
 }
 
 void
-quota_uncount(usage_t *u)
+quota_uncount(usage_t *u, const struct quota_limits *l)
 {
+	u->full_at = bucket_give(u->full_at, &l->rate);
 	/* At the largest value it is not known how many there were. */
 	if (u->requests > 0 && u->requests < USAGE_REQUESTS_MAX)
 		u->requests--;

@@ -68,9 +68,8 @@ enum status quota_look(
 enum status
 quota_count(usage_t *u, const struct quota_limits *l, now_t now) WARN_UNUSED;
 
-/* Take a count back that could not be made durable: the request did not pass.
- * The bucket's token stays spent. */
-void quota_uncount(usage_t *u);
+/* Take a count back that could not be made durable: the request did not pass. */
+void quota_uncount(usage_t *u, const struct quota_limits *l);
 
 /* A tunnel has closed. */
 void quota_close(usage_t *u);

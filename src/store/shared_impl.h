@@ -42,7 +42,8 @@ struct op {
 	uint64_t sent_at; /* (mono) */
 	member_t member;
 	handle_t who;
-	/* Differences, of OP_ADD. */
+	/* Differences, of OP_ADD; when requests are taken back, so is what they
+	 * took of GROUP's rate. */
 	int32_t requests, tunnels;
 	uint64_t up, down;
 	usage_t usage; /* of a count that is held */
@@ -111,6 +112,9 @@ void shared_op_free(struct shared_store *l, struct op *op);
  * shared_store.c keeps. If there is none after all, it is counted as lost. */
 void shared_owe(struct shared_store *l, const member_t *member,
     int32_t requests, int32_t tunnels, uint64_t up, uint64_t down);
+
+/* The same for a request that COUNTED has counted, and all that came with it. */
+void shared_take_back(struct shared_store *l, const struct op *counted);
 
 /* Send what is queued, as far as it can be. */
 void shared_send(struct shared_store *l);

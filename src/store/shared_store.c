@@ -81,7 +81,7 @@ shared_confirm(struct shared_store *l, struct op *op, const usage_t *usage)
 	if (st == ST_OK)
 		l->open++;
 	else
-		shared_owe(l, &op->member, -1, -1, 0, 0);
+		shared_take_back(l, op);
 	answer(l, op, st, &grant);
 }
 
@@ -502,6 +502,7 @@ shared_store_new(struct ledger_store **store, struct loop *loop,
 	l->store = (struct ledger_store){&shared_ops, settled, ctx};
 	l->loop = loop;
 	l->gate = gate;
+	gate->counts_elsewhere = true;
 	set_up(l, config);
 	link.ops = &shared_link_ops;
 	link.ctx = l;

@@ -3,13 +3,14 @@
  * The counts are in a Redis or Valkey server (redis_link.h); each request is
  * one script there (shared_script.h), so that a member has one budget however
  * many gateways it goes through. The gate's own ledger is a copy of what was
- * heard last: it refuses early, which is cheap, and never lets pass.
+ * heard last, for bytes of open tunnels and for `fall_back`; while the server is
+ * there it decides nothing, as another gateway may take counts back.
  *
  * Nothing is counted twice and nobody passes uncounted, whatever happens to
  * the connection: what had no answer when it was lost is asked again, under
  * the same number, and the server knows the numbers it has seen. Who has
  * waited for `timeout` is refused (ST_LEDGER_UNREACHABLE), and a count that
- * was made for them after all is taken back.
+ * was made for them after all is taken back, with what it took of the rate.
  *
  * With `replicas` a request passes only when so many replicas have its count
  * (WAIT): then it outlives the loss of the master.

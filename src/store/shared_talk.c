@@ -51,23 +51,44 @@ shared_op_free(struct shared_store *l, struct op *op)
 	slab_release(&l->ops, op->self);
 }
 
+/* An op for differences of MEMBER's; NULL, and lost, if there is none left. */
+static struct op *
+owe(struct shared_store *l, const member_t *member)
+{
+	struct op *op = shared_op_new(l, OP_ADD);
+
+	if (op == NULL)
+		l->lost++;
+	else
+		op->member = *member;
+	return op;
+}
+
 void
 shared_owe(struct shared_store *l, const member_t *member, int32_t requests,
     int32_t tunnels, uint64_t up, uint64_t down)
 {
-	struct op *op = shared_op_new(l, OP_ADD);
+	struct op *op = owe(l, member);
 
-	if (op == NULL) {
-		l->lost++;
+	if (op == NULL)
 		return;
-	}
-	op->member = *member;
 	op->requests = requests;
 	op->tunnels = tunnels;
 	op->up = up;
 	op->down = down;
 	if (requests > 0)
 		l->owed += (uint64_t)requests;
+}
+
+void
+shared_take_back(struct shared_store *l, const struct op *counted)
+{
+	struct op *op = owe(l, &counted->member);
+
+	if (op == NULL)
+		return;
+	op->group = counted->group;
+	op->requests = op->tunnels = -1;
 }
 
 static struct op *
@@ -223,6 +244,17 @@ say_limits(struct command *c, const struct quota_limits *q)
 	say_number(c, (int64_t)t.whole);
 }
 
+/* What the request that OP takes back took of its group's rate. */
+static void
+say_token(struct command *c, const struct shared_store *l, const struct op *op)
+{
+	const bucket_rate_t *rate = &l->gate->limits[op->group].rate;
+
+	say_number(c,
+	    rate->count != BUCKET_UNLIMITED ? (int64_t)bucket_times(rate).token
+					    : 0);
+}
+
 static enum status
 send_op(struct shared_store *l, const struct op *op)
 {
@@ -244,11 +276,15 @@ send_op(struct shared_store *l, const struct op *op)
 	say_number(&c, end_ms(l, op->member.epoch));
 	if (op->kind == OP_COUNT) {
 		say_limits(&c, &l->gate->limits[op->group]);
+	} else if (op->kind == OP_CANCEL) {
+		say_token(&c, l, op);
 	} else if (op->kind == OP_ADD) {
 		say_number(&c, op->requests);
 		say_number(&c, op->tunnels);
 		say_number(&c, (int64_t)op->up);
 		say_number(&c, (int64_t)op->down);
+		if (op->requests < 0)
+			say_token(&c, l, op);
 	}
 	return send_command(l, &c);
 }
@@ -447,7 +483,7 @@ take_count(
 {
 	if (op->late) {
 		if (cause == SHARED_COUNTED)
-			shared_owe(l, &op->member, -1, -1, 0, 0);
+			shared_take_back(l, op);
 		shared_op_free(l, op);
 	} else if (cause != SHARED_COUNTED) {
 		shared_refuse(l, op, status_of(cause), u);
@@ -474,7 +510,7 @@ take_wait(struct shared_store *l, const redisReply *r)
 			shared_confirm(l, op, &u);
 			continue;
 		}
-		shared_owe(l, &op->member, -1, -1, 0, 0);
+		shared_take_back(l, op);
 		if (op->late)
 			shared_op_free(l, op);
 		else

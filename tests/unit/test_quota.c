@@ -95,7 +95,7 @@ test_quota(void)
 	quota_left(&left, &u, &l, 900, now, ST_QUOTA_REQUESTS);
 	CHECK_INT(left.reset, 0);
 	CHECK_INT(left.retry, 0);
-	quota_uncount(&u);
+	quota_uncount(&u, &l);
 	CHECK_STATUS(quota_count(&u, &l, now), ST_OK);
 
 	l = roomy;
@@ -126,6 +126,11 @@ test_quota(void)
 	CHECK_STATUS(quota_count(&u, &l, now), ST_QUOTA_RATE);
 	quota_left(&left, &u, &l, 1500, now, ST_QUOTA_RATE);
 	CHECK_INT(left.retry, 5);
+	/* What did not pass took nothing of the rate. */
+	quota_uncount(&u, &l);
+	CHECK_STATUS(quota_count(&u, &l, now), ST_OK);
+	CHECK_STATUS(quota_count(&u, &l, now), ST_QUOTA_RATE);
+	CHECK_INT(u.requests, 2);
 	/* The calendar does not fill a bucket, the steady clock does. */
 	CHECK_STATUS(quota_count(&u, &l, at(1000 + DAY, 5000)), ST_QUOTA_RATE);
 	CHECK_STATUS(quota_count(&u, &l, at(1000 - 500, 10000)), ST_OK);

@@ -262,10 +262,11 @@ test_exact(void)
 		CHECK_INT(gateways[i].passed +
 			gateways[i].by_status[ST_QUOTA_REQUESTS],
 		    gateways[i].asked);
-		/* By now it is refused here, without asking. */
-		CHECK_STATUS(
-		    ask_in(&gateways[i], 1, epoch_now()), ST_QUOTA_REQUESTS);
+		ask(&gateways[i], 1);
 	}
+	await_answers(GATEWAYS);
+	CHECK_INT(passed(GATEWAYS), QUOTA);
+	CHECK_INT(counted(&server), QUOTA);
 	SPIN(loop, open_there(&server) == 0);
 	leave(GATEWAYS);
 }
@@ -388,9 +389,12 @@ test_paused(void)
 	struct shared_place p = begin(NULL);
 	struct shared_store_config c = config_of(&p, 1);
 	struct gateway *w = &gateways[0];
+	struct quota_limits limits = standard;
 
+	/* One for before it and one for after: what is undone takes none. */
+	limits.rate = (bucket_rate_t){2, DAY * 1000};
 	c.timeout_ms = 300;
-	enter(2, &c, &standard);
+	enter(2, &c, &limits);
 	ask(w, 1);
 	await_answers(2);
 	CHECK_INT(w->passed, 1);
@@ -413,6 +417,36 @@ test_paused(void)
 	ask(w, 1);
 	await_answers(2);
 	CHECK_INT(w->passed, 2);
+	leave(2);
+}
+
+/* A gateway that has heard that the quota is used up asks all the same: another
+ * may have taken a count back since. */
+static void
+test_taken_back(void)
+{
+	struct shared_place p = begin(NULL);
+	struct shared_store_config c = config_of(&p, 1);
+	struct gateway *w = &gateways[1];
+	struct quota_limits limits = standard;
+
+	limits.requests = 3;
+	enter(2, &c, &limits);
+	for (unsigned i = 0; i < 3; i++)
+		ask(&gateways[0], 1);
+	await_answers(2);
+	for (unsigned i = 0; i < 2; i++)
+		ask(w, 1);
+	await_answers(2);
+	CHECK_INT(w->by_status[ST_QUOTA_REQUESTS], 2);
+	redis_do(&server, "EVAL %s 0",
+	    "for _, k in ipairs(redis.call('KEYS', 'test:*:*')) do "
+	    "redis.call('HINCRBY', k, 'n', -1) end return 0");
+	for (unsigned i = 0; i < 2; i++)
+		ask(w, 1);
+	await_answers(2);
+	CHECK_INT(w->passed, 1);
+	CHECK_INT(w->by_status[ST_QUOTA_REQUESTS], 3);
 	leave(2);
 }
 
@@ -935,6 +969,7 @@ test_places(void)
 TESTS({"three gateways, one member, 10,002 at once", test_exact},
     {"the same answers as the gate's own ledger", test_like_local},
     {"killed again and again", test_killed}, {"paused", test_paused},
+    {"a count taken back elsewhere", test_taken_back},
     {"commands taken and not answered for a while", test_client_pause},
     {"failed over to a replica", test_failed_over},
     {"its scripts are gone", test_scripts_gone}, {"it is full", test_full},
