@@ -12,6 +12,7 @@ caller_close(struct caller *c)
 	if (c->over)
 		return;
 	c->over = true;
+	list_remove(&c->age);
 	deadline_stop(l, &c->deadline);
 	conn_close(&c->conn, STREAM_ORDERLY);
 	document_unref(&c->document);
@@ -30,6 +31,8 @@ void
 caller_wait_anew(struct caller *c)
 {
 	deadline_start(c->all->loop, &c->deadline, c->all->rules.patience_ms);
+	list_remove(&c->age);
+	list_append(&c->all->age, &c->age);
 }
 
 void
@@ -161,6 +164,7 @@ callers_accepted(struct listener *ls, int fd, void *arg)
 	c->all = cs;
 	c->owner = cs->owner;
 	c->self = self;
+	list_init(&c->age);
 	stream_init(&c->stream);
 	deadline_init(&c->deadline, on_deadline);
 	task_init(&c->release, release);
@@ -169,6 +173,8 @@ callers_accepted(struct listener *ls, int fd, void *arg)
 		slab_release(&cs->slab, self);
 		return;
 	}
+	if (cs->slab.used > cs->rules.max && !list_empty(&cs->age))
+		caller_close(list_entry(cs->age.next, struct caller, age));
 	caller_wait_anew(c);
 	conn_resume(&c->conn);
 }
@@ -182,15 +188,17 @@ callers_init(struct callers *cs, struct loop *l,
 	cs->loop = l;
 	cs->owner = owner;
 	cs->rules = *rules;
-	chunk_pool_init(&cs->chunks, rules->request_max, 2 * rules->max, 2);
+	chunk_pool_init(&cs->chunks, rules->request_max,
+	    2 * (rules->max + CALLERS_SPARE), 2);
+	list_init(&cs->age);
 	slab_init(&cs->slab, cs->callers, cs->slots, sizeof(cs->callers[0]),
-	    rules->max);
+	    rules->max + CALLERS_SPARE);
 }
 
 void
 callers_clear(struct callers *cs)
 {
-	for (uint32_t i = 0; i < cs->rules.max; i++) {
+	for (uint32_t i = 0; i < cs->slab.capacity; i++) {
 		handle_t h;
 		struct caller *c = slab_nth(&cs->slab, i, &h);
 		if (c != NULL)

@@ -5,7 +5,8 @@
  * connection in each, patience that ends, an answer that leaves piece by piece,
  * an end that is tidy whoever ends it. The owner is told of bytes that have
  * come and answers with one document; while that is on its way no more bytes
- * are told of. One caller more than there are slots is closed at once.
+ * are told of. For one caller more than there may be, the one that has waited
+ * for longest is closed: who says nothing keeps nobody out.
  *
  * A peer that says FIN gets the answer that is on its way, then the end.
  *
@@ -14,12 +15,16 @@
 #ifndef DAEMON_CALLERS_H
 #define DAEMON_CALLERS_H
 
+#include "base/list.h"
 #include "base/slab.h"
 #include "daemon/document.h"
 #include "net/conn.h"
 #include "net/listener.h"
 
 #define CALLERS_MAX 32
+/* For those who come in a round of the loop; others have made room for them and
+ * are gone at its end. */
+#define CALLERS_SPARE LISTENER_BATCH
 
 struct callers;
 
@@ -32,6 +37,7 @@ struct caller {
 
 	/* Private. */
 	handle_t self;
+	struct list_node age;
 	struct stream stream;
 	struct deadline deadline;
 	struct task release;
@@ -58,9 +64,10 @@ struct callers {
 	void *owner;
 	struct caller_rules rules;
 	struct chunk_pool chunks;
+	struct list_node age; /* the oldest first, by when patience began */
 	struct slab slab;
-	struct slab_slot slots[CALLERS_MAX];
-	struct caller callers[CALLERS_MAX];
+	struct slab_slot slots[CALLERS_MAX + CALLERS_SPARE];
+	struct caller callers[CALLERS_MAX + CALLERS_SPARE];
 };
 
 /* Set CS up on L for OWNER; CS stays where it is. */

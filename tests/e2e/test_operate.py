@@ -536,6 +536,21 @@ def test_metrics_and_health():
         equal(g.http("/healthz"), (200, "ok\n"))
 
 
+def test_nobody_holds_the_operators_doors():
+    """Connections that say nothing keep out neither the monitoring nor the
+    operator."""
+    with gate() as (g, _), contextlib.ExitStack() as stack:
+        for path in (g.metrics_socket, g.where / "control"):
+            held = [stack.enter_context(socket.socket(socket.AF_UNIX))
+                    for _ in range(100)]
+            for s in held:
+                s.connect(str(path))
+            equal(g.http("/healthz"), (200, "ok\n"))
+            check("open" in ctl(g, "status"))
+            held[0].settimeout(5)
+            equal(held[0].recv(1), b"")  # it has made room
+
+
 def test_not_ready_without_members():
     with folder() as where, Server(echo) as site:
         config = configuration(where, site.port)
