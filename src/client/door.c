@@ -26,6 +26,11 @@
 #define LEAD_SECONDS 600
 /* Clocks of two machines may differ by this much at the turn. */
 #define SKEW_SECONDS 120
+/* Fewer members than this hide nobody well; a longer epoch than this (s) joins
+ * what a member does on several days. Both are the gateway's to choose, and the
+ * member's to know. */
+#define MEMBERS_FEW 8
+#define EPOCH_LONG 86400
 /* Up to so many slots have their proofs made at the start. */
 #define EAGER_SLOTS 8
 
@@ -343,6 +348,20 @@ list_is_old(struct door *d)
 	in_trouble(d, TROUBLE_OLD_LIST, "");
 }
 
+/* Once, and again when there have been enough meanwhile. */
+static void
+warn_of_few(struct door *d)
+{
+	bool few = d->roster.members < MEMBERS_FEW;
+
+	if (few && !d->told_few)
+		client_note(d->client, NOTE_PROBLEM,
+		    "%.16s... has %" PRIu64
+		    " members: so few hide each other badly",
+		    d->conf->onion, d->roster.members);
+	d->told_few = few;
+}
+
 void
 door_list_done(struct door *d, struct roster_job *job)
 {
@@ -375,6 +394,7 @@ door_list_done(struct door *d, struct roster_job *job)
 		list_is_old(d);
 		return;
 	}
+	warn_of_few(d);
 	out_of_trouble(d);
 	mint_ahead(d);
 	client_changed(d->client);
@@ -425,6 +445,18 @@ warn_of_twins(const struct door *d)
 	}
 }
 
+static void
+warn_of_epoch(const struct door *d)
+{
+	uint32_t length = d->facts.rules.length;
+
+	if (length > EPOCH_LONG)
+		client_note(d->client, NOTE_PROBLEM,
+		    "%.16s... sees the same nullifier for %u hours, and can "
+		    "join what you do in that time",
+		    d->conf->onion, (unsigned)(length / 3600));
+}
+
 /* What the gateway says can be used: its clock and its audience are what they
  * have to be. Else that is the trouble. */
 static bool
@@ -452,8 +484,10 @@ use_facts(struct door *d)
 	const struct purse_proof *kept =
 	    d->facts.rules.slots == 1 ? find_proof(d, door_epoch(d), 0) : NULL;
 
-	if (!d->has_facts)
+	if (!d->has_facts) {
 		warn_of_twins(d);
+		warn_of_epoch(d);
+	}
 	d->has_facts = true;
 	d->stale = false;
 	d->facts_at = loop_now(c->loop);

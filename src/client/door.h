@@ -73,6 +73,7 @@ struct door {
 	uint8_t used[EPOCH_SLOTS_MAX / 8]; /* slots of used_epoch, as bits */
 	uint64_t used_epoch;
 	uint64_t used_at; /* loop_now; 0: not yet */
+	bool told_few; /* that its members are few */
 	bool opened; /* there has been a proof: ready() was told */
 	struct door_left left[8]; /* of the slots that came last */
 	unsigned next_left;

@@ -61,9 +61,9 @@ def liar(body, code=200, kind="HTTP/1.1"):
 class Place:
     """A folder with members, and an onion name."""
 
-    def __init__(self, stack):
+    def __init__(self, stack, members=5):
         self.where = stack.enter_context(folder())
-        self.members = Members(self.where, size=5, secrets=1)
+        self.members = Members(self.where, size=members, secrets=1)
         self.onion, self.message = onion_name()
 
     def client(self, tor, *args, **how):
@@ -84,10 +84,11 @@ def with_liar(body, *args, **how):
 
 
 @contextlib.contextmanager
-def with_gate(zkey=ZKEY, client_args=(), gateway=(), page=PAGE.encode()):
+def with_gate(zkey=ZKEY, client_args=(), gateway=(), page=PAGE.encode(),
+              members=5):
     """A client, its tor, a real gateway, and a site behind it."""
     with contextlib.ExitStack() as stack:
-        place = Place(stack)
+        place = Place(stack, members)
         site = stack.enter_context(TlsSite(place.where, ["site.example"],
                                            page))
         names = stack.enter_context(NameServer(
@@ -274,6 +275,22 @@ def test_two_gateways_that_see_the_same_nullifier():
             for gateway in 0, 1:
                 client.wait_trouble("no_members", gateway=gateway)
             equal("see the same nullifiers" in client.log(), warned)
+
+
+def test_what_hides_badly_is_told():
+    """Few members, and epochs that last longer than a day."""
+    with with_gate() as (client, *_):
+        client.wait_ready()
+        check("has 5 members: so few" in client.log(), client.log())
+        check(" hours" not in client.log(), client.log())
+        equal(client.log().count("so few"), 1)
+    day = 86400
+    epoch = int(time.time()) // (3 * day)
+    with with_liar(document(epoch=epoch, epoch_length=3 * day,
+                            scope=str(epoch))) as client:
+        client.wait_trouble("no_members")
+        equal(client.log().count("same nullifier for 72 hours"), 1)
+        check("so few" not in client.log(), client.log())
 
 
 def test_member_lists():
@@ -494,7 +511,7 @@ def test_much_at_once():
 
 
 def test_a_terminal_sees_the_progress():
-    with with_gate() as (client, *_):
+    with with_gate(members=8) as (client, *_):
         client.wait_ready()
         client.stop()
         check("making the proof" not in client.log(), "not for a file")
