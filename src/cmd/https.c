@@ -163,7 +163,9 @@ set_options(const struct curl *c, CURL *h, struct transfer *t, char *error)
 	    {CURLOPT_PROTOCOLS_STR, "https"},
 	    {CURLOPT_REDIR_PROTOCOLS_STR, "https"}, {CURLOPT_WRITEDATA, t},
 	    /* "" keeps libcurl from looking for one in the environment. */
-	    {CURLOPT_PROXY, r->proxy != NULL ? r->proxy : ""}};
+	    {CURLOPT_PROXY, r->proxy != NULL ? r->proxy : ""},
+	    /* Likewise for names that would go around the one that is set. */
+	    {CURLOPT_NOPROXY, ""}};
 	CURLcode code = c->setopt(h, CURLOPT_WRITEFUNCTION, on_bytes);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
