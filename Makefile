@@ -77,10 +77,10 @@ SRC_store := file journal journal_file journal_format journal_writer local_store
 UNIT_store := file journal journal_faults journal_format local_store shared_store
 FUZZ_store := journal
 
-SRC_net := chunk conn connecting crowd dialer listener loop pipes pool resolver \
+SRC_net := chunk conn connecting crowd dialer guests listener loop pipes pool resolver \
 	sockaddr stream tls_client tunnel wheel wire
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn dialer listener loop pool resolver tunnel tunnel_orders
+UNIT_net := conn dialer guests listener loop pool resolver tunnel tunnel_orders
 FUZZ_net :=
 
 SRC_tor := control onion_key reply safecookie

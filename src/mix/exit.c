@@ -52,6 +52,8 @@ exchange_free(struct exchange *x)
 	free(x->surbs);
 	wipe(x->head, sizeof(x->head));
 	slab_release(&e->slab, x->self);
+	if (e->inbox != NULL)
+		inbox_resume(e->inbox);
 }
 
 void
@@ -207,10 +209,9 @@ find(const struct mix_exit *e, const uint8_t id[static EXCHANGE_ID_SIZE])
 	return NULL;
 }
 
-/* Drop the oldest of those that still miss a part: anybody can begin requests
- * and never end them. */
-static void
-make_room(struct mix_exit *e)
+/* The oldest of those that still miss a part; NULL: there is none. */
+static struct exchange *
+oldest_begun(const struct mix_exit *e)
 {
 	struct exchange *oldest = NULL;
 
@@ -221,6 +222,15 @@ make_room(struct mix_exit *e)
 		    (oldest == NULL || x->number < oldest->number))
 			oldest = x;
 	}
+	return oldest;
+}
+
+/* Anybody can begin requests and never end them: these make room. */
+static void
+make_room(struct mix_exit *e)
+{
+	struct exchange *oldest = oldest_begun(e);
+
 	if (oldest == NULL)
 		return;
 	e->counts.dropped++;
@@ -344,6 +354,9 @@ on_message(void *arg, uint8_t *bytes, size_t len)
 	if ((m.flags & SPHINX_FLAG_COVER) != 0)
 		return;
 	open_part(e, span_of(m.body, m.body_len));
+	/* All ask the gate: whoever comes next waits for one to end. */
+	if (e->slab.used == e->slab.capacity && oldest_begun(e) == NULL)
+		inbox_pause(e->inbox);
 }
 
 /* --- life ----------------------------------------------------------------- */

@@ -4,22 +4,28 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/list.h"
 #include "base/slab.h"
 #include "base/wipe.h"
+#include "net/guests.h"
 #include "net/wire.h"
 
 #define LENGTH_SIZE 4
+/* A message takes two reads, where all of it is there: then the others have
+ * their turn. Whoever sends as fast as it can must keep neither the loop to
+ * itself nor the door. */
+#define READS_A_TURN 2
+#define TURNS_A_ROUND 8
 
 struct delivery {
 	struct inbox *inbox;
 	handle_t self;
-	struct list_node age;
+	struct guest guest;
 	struct wire wire;
 	uint8_t head[LENGTH_SIZE];
 	uint8_t *body; /* NULL while the length is read */
 	size_t have, want; /* of head or body */
 	struct deadline late;
+	struct list_node turn; /* in `waiting`, while there may be something */
 };
 
 struct inbox {
@@ -29,9 +35,10 @@ struct inbox {
 	struct slab slab;
 	struct delivery *memory;
 	struct slab_slot *slots;
-	/* The oldest first: by when they came, or last began or ended a
-	 * message. */
-	struct list_node age;
+	struct guests guests; /* they stir when a message begins or ends */
+	struct list_node waiting; /* for their turns */
+	struct task turns;
+	bool paused;
 	uint64_t bad;
 };
 
@@ -51,7 +58,8 @@ delivery_close(struct delivery *d)
 {
 	drop_body(d);
 	deadline_stop(d->inbox->loop, &d->late);
-	list_remove(&d->age);
+	guests_leave(&d->inbox->guests, &d->guest);
+	list_remove(&d->turn);
 	wire_close(&d->wire);
 	slab_release(&d->inbox->slab, d->self);
 }
@@ -63,13 +71,6 @@ on_late(struct deadline *dl)
 
 	d->inbox->bad++;
 	delivery_close(d);
-}
-
-static void
-make_youngest(struct delivery *d)
-{
-	list_remove(&d->age);
-	list_append(&d->inbox->age, &d->age);
 }
 
 /* The length is there: make room for so much.
@@ -103,7 +104,7 @@ read_some(struct delivery *d)
 		return st;
 	if (d->body == NULL && d->have == 0) {
 		deadline_start(b->loop, &d->late, b->config.message_ms);
-		make_youngest(d);
+		guests_stir(&b->guests, &d->guest);
 	}
 	d->have += n;
 	if (d->have < d->want)
@@ -113,23 +114,65 @@ read_some(struct delivery *d)
 	deadline_stop(b->loop, &d->late);
 	b->config.message(b->config.arg, d->body, d->want);
 	drop_body(d);
-	make_youngest(d);
+	guests_stir(&b->guests, &d->guest);
 	return ST_OK;
+}
+
+/* D's turn: a message, or what there is of it. */
+static void
+read_on(struct delivery *d)
+{
+	struct inbox *b = d->inbox;
+	enum status st = ST_OK;
+
+	for (unsigned i = 0; i < READS_A_TURN && st == ST_OK; i++)
+		st = read_some(d);
+	if (st == ST_OK) {
+		list_append(&b->waiting, &d->turn);
+	} else if (st != ST_MORE) {
+		b->bad += st != ST_CLOSED || d->have > 0 || d->body != NULL;
+		delivery_close(d);
+	}
+}
+
+static void
+on_turns(struct task *t)
+{
+	struct inbox *b = loop_owner(t, struct inbox, turns);
+
+	for (unsigned i = 0;
+	     i < TURNS_A_ROUND && !b->paused && !list_empty(&b->waiting); i++) {
+		struct delivery *d =
+		    list_entry(b->waiting.next, struct delivery, turn);
+		list_remove(&d->turn);
+		read_on(d);
+	}
+	if (!b->paused && !list_empty(&b->waiting))
+		task_defer(b->loop, t);
+}
+
+void
+inbox_pause(struct inbox *b)
+{
+	b->paused = true;
+}
+
+void
+inbox_resume(struct inbox *b)
+{
+	b->paused = false;
+	if (!list_empty(&b->waiting))
+		task_defer(b->loop, &b->turns);
 }
 
 static void
 on_ready(struct wire *w)
 {
 	struct delivery *d = loop_owner(w, struct delivery, wire);
-	enum status st;
 
-	do
-		st = read_some(d);
-	while (st == ST_OK);
-	if (st == ST_MORE)
-		return;
-	d->inbox->bad += st != ST_CLOSED || d->have > 0 || d->body != NULL;
-	delivery_close(d);
+	if (list_empty(&d->turn))
+		list_append(&d->inbox->waiting, &d->turn);
+	task_defer(d->inbox->loop, &d->inbox->turns);
 }
 
 static void
@@ -141,21 +184,21 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	void *object;
 
 	(void)ls;
-	/* Who says nothing, or says it slowly, must not keep out the others. */
 	if (b->slab.used == b->slab.capacity)
-		delivery_close(list_entry(b->age.next, struct delivery, age));
+		delivery_close(loop_owner(
+		    guests_whom(&b->guests), struct delivery, guest));
 	if (slab_take(&b->slab, &self, &object) != ST_OK) {
 		close(fd);
 		return;
 	}
 	d = object;
 	*d = (struct delivery){.inbox = b, .self = self, .want = LENGTH_SIZE};
-	list_init(&d->age);
 	wire_init(&d->wire);
 	deadline_init(&d->late, on_late);
-	make_youngest(d);
+	list_init(&d->turn);
+	guests_enter(&b->guests, &d->guest, fd);
 	if (wire_open(&d->wire, b->loop, fd, on_ready) != ST_OK) {
-		list_remove(&d->age);
+		guests_leave(&b->guests, &d->guest);
 		slab_release(&b->slab, self);
 	}
 }
@@ -174,10 +217,13 @@ inbox_new(struct inbox **out, struct loop *l, const endpoint_t *at,
 		return ST_NO_MEMORY;
 	b->config = *config;
 	b->loop = l;
-	list_init(&b->age);
+	list_init(&b->waiting);
+	task_init(&b->turns, on_turns);
 	b->memory = calloc(config->capacity, sizeof(*b->memory));
 	b->slots = calloc(config->capacity, sizeof(*b->slots));
-	if (b->memory != NULL && b->slots != NULL) {
+	if (b->memory != NULL && b->slots != NULL)
+		st = guests_init(&b->guests, config->capacity);
+	if (st == ST_OK) {
 		slab_init(&b->slab, b->memory, b->slots, sizeof(*b->memory),
 		    config->capacity);
 		st = listener_new(&b->listener, l, &listen);
@@ -201,6 +247,8 @@ inbox_free(struct inbox **out)
 		if (d != NULL)
 			delivery_close(d);
 	}
+	task_drop(&b->turns);
+	guests_clear(&b->guests);
 	free(b->memory);
 	free(b->slots);
 	free(b);

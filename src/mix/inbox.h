@@ -3,9 +3,8 @@
  *
  * A delivery is a TCP connection of the path's last node, with one message or
  * several: length u32 (little-endian), then so many bytes. Whoever knows the
- * address can deliver; what a message is worth is decided by what is in it. When
- * there are too many connections, the one that has done nothing for longest
- * makes room.
+ * address can deliver; what a message is worth is decided by what is in it. There are
+ * so many connections at most; for one more another makes room (net/guests.h).
  *
  * Threads: the loop.
  */
@@ -35,6 +34,11 @@ enum status inbox_new(struct inbox **b, struct loop *l, const endpoint_t *at,
 
 /* Close all, free *B and null it. Not from `message`. */
 void inbox_free(struct inbox **b) NONNULL;
+
+/* Read no message from now on, because there is no room for what it would ask;
+ * and again. Deliverers wait, each in its place. */
+void inbox_pause(struct inbox *b) NONNULL;
+void inbox_resume(struct inbox *b) NONNULL;
 
 uint16_t inbox_port(const struct inbox *b) NONNULL;
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/list.h"
 #include "base/slab.h"
 #include "mix/tls.h"
+#include "net/guests.h"
 #include "net/wire.h"
 
 /* Frames of one connection before the others have their turn. */
@@ -14,7 +14,7 @@
 struct inlet {
 	struct inlets *inlets;
 	handle_t self;
-	struct list_node age;
+	struct guest guest;
 	struct wire wire;
 	struct parcel *frame; /* being read, or NULL */
 	size_t have; /* of it */
@@ -29,9 +29,7 @@ struct inlets {
 	struct slab slab;
 	struct inlet *memory;
 	struct slab_slot *slots;
-	/* The oldest first: by when they came, or last began or ended a
-	 * frame. */
-	struct list_node age;
+	struct guests guests; /* they stir when a frame begins or ends */
 };
 
 static void
@@ -43,7 +41,7 @@ inlet_close(struct inlet *in)
 		parcel_free(in->frame);
 	in->frame = NULL;
 	deadline_stop(i->loop, &in->late);
-	list_remove(&in->age);
+	guests_leave(&i->guests, &in->guest);
 	task_drop(&in->again);
 	wire_close(&in->wire);
 	slab_release(&i->slab, in->self);
@@ -58,13 +56,6 @@ on_late(struct deadline *d)
 	inlet_close(in);
 }
 
-static void
-make_youngest(struct inlet *in)
-{
-	list_remove(&in->age);
-	list_append(&in->inlets->age, &in->age);
-}
-
 /* Hand over a frame that is complete. */
 static void
 hand_over(struct inlet *in)
@@ -75,7 +66,7 @@ hand_over(struct inlet *in)
 	in->frame = NULL;
 	in->have = 0;
 	deadline_stop(i->loop, &in->late);
-	make_youngest(in);
+	guests_stir(&i->guests, &in->guest);
 	i->config.counts->received++;
 	i->config.received(i->config.arg, p);
 }
@@ -100,7 +91,7 @@ read_some(struct inlet *in)
 			return ST_BUSY;
 		*(uint8_t *)&in->frame->packet = first;
 		in->have = 1;
-		make_youngest(in);
+		guests_stir(&i->guests, &in->guest);
 		deadline_start(i->loop, &in->late, i->config.frame_ms);
 	}
 	st = wire_read(&in->wire, (uint8_t *)&in->frame->packet + in->have,
@@ -142,15 +133,15 @@ on_again(struct task *t)
 	read_frames(loop_owner(t, struct inlet, again));
 }
 
-/* Close the one that has done nothing for longest. */
 static void
 make_room(struct inlets *i)
 {
-	struct inlet *oldest = list_entry(i->age.next, struct inlet, age);
+	struct inlet *in =
+	    loop_owner(guests_whom(&i->guests), struct inlet, guest);
 
 	i->config.counts->refused++;
-	i->config.counts->truncated += oldest->frame != NULL;
-	inlet_close(oldest);
+	i->config.counts->truncated += in->frame != NULL;
+	inlet_close(in);
 }
 
 static void
@@ -172,8 +163,7 @@ on_accepted(struct listener *ls, int fd, void *arg)
 	}
 	in = object;
 	*in = (struct inlet){.inlets = i, .self = self};
-	list_init(&in->age);
-	make_youngest(in);
+	guests_enter(&i->guests, &in->guest, fd);
 	wire_init(&in->wire);
 	deadline_init(&in->late, on_late);
 	task_init(&in->again, on_again);
@@ -182,7 +172,7 @@ on_accepted(struct listener *ls, int fd, void *arg)
 		st = wire_secure(&in->wire, tls_accept(i->config.tls, fd));
 	if (st != ST_OK) {
 		i->config.counts->refused++;
-		list_remove(&in->age);
+		guests_leave(&i->guests, &in->guest);
 		slab_release(&i->slab, self);
 	}
 }
@@ -201,10 +191,11 @@ inlets_new(struct inlets **out, struct loop *l, const endpoint_t *at,
 		return ST_NO_MEMORY;
 	i->config = *config;
 	i->loop = l;
-	list_init(&i->age);
 	i->memory = calloc(config->capacity, sizeof(*i->memory));
 	i->slots = calloc(config->capacity, sizeof(*i->slots));
-	if (i->memory != NULL && i->slots != NULL) {
+	if (i->memory != NULL && i->slots != NULL)
+		st = guests_init(&i->guests, config->capacity);
+	if (st == ST_OK) {
 		slab_init(&i->slab, i->memory, i->slots, sizeof(*i->memory),
 		    config->capacity);
 		st = listener_new(&i->listener, l, &listen);
@@ -228,6 +219,7 @@ inlets_free(struct inlets **out)
 		if (in != NULL)
 			inlet_close(in);
 	}
+	guests_clear(&i->guests);
 	free(i->memory);
 	free(i->slots);
 	free(i);

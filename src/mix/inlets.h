@@ -5,9 +5,9 @@
  * holds no memory. A frame that is begun has to be completed in time. What a
  * connection leaves unfinished is dropped and counted.
  *
- * Anybody may connect; who it is is not asked. Connections are bounded: for one
- * more, the one that has done nothing for longest is closed, so that nobody
- * keeps the others out by holding many.
+ * Anybody may connect; who it is is not asked. Connections are bounded, and for
+ * one more another makes room (net/guests.h), so that nobody keeps the others
+ * out by holding many.
  *
  * Threads: the loop.
  */

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import subprocess
+import threading
 
 from lib import (BIN, WALLS, Gateway, Server, TlsSite, Vectors, check, equal,
                  folder, free_port, main, postern, wait_until)
@@ -271,6 +272,45 @@ def test_nobody_holds_the_door():
         wait_until(lambda: w.gate.metric(
             "postern_mix_dropped_requests_total") == 12)
         equal(w.fetch("member 0")[0], 0)
+
+
+def flood(stack, w, message):
+    """Send MESSAGE to the door as fast as it goes, from an address that no node
+    has, until the STACK ends."""
+    host, port = w.at.split(":")
+    over = threading.Event()
+
+    def go():
+        while not over.is_set():
+            with contextlib.suppress(OSError), socket.create_connection(
+                    (host, int(port)), 10, ("127.0.0.2", 0)) as s:
+                for _ in range(50):
+                    s.sendall(message)
+
+    threads = [threading.Thread(target=go) for _ in range(3)]
+    for t in threads:
+        t.start()
+    stack.callback(lambda: [t.join() for t in threads])
+    stack.callback(over.set)
+
+
+def test_a_flood_at_the_door():
+    """Whoever sends as fast as it can keeps neither the gateway from its other
+    clients nor nodes from the door."""
+    junk = struct.pack("<I", 32000) + b"\3" * 32000
+    with contextlib.ExitStack() as stack:
+        w = World(stack, mix={"exchanges": 8})
+        # Requests without a proof that are whole: each asks the gate.
+        asks = b"".join(struct.pack("<H", len(x)) + x
+                        for x in (b"token", b"127.0.0.1:443"))
+        for message in (junk, sealed_part(w.key, 1, asks)):
+            with contextlib.ExitStack() as while_it_lasts:
+                flood(while_it_lasts, w, message)
+                for _ in range(3):
+                    equal(w.fetch("member 0")[0], 0)
+                    with w.gate.client() as c:
+                        equal(c.connect(w.target, V.token("member 1")).code,
+                              200)
 
 
 def test_nonsense_at_the_door():
