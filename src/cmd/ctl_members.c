@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/ask.h"
@@ -112,6 +113,20 @@ edit(const char *name, char *verb, const char *file, char **commitments, int n)
 	return code;
 }
 
+/* FILE is what the gateway says, which may be an impostor's by now, and we may be
+ * root: only a list that is there already is edited, and none is made. */
+static bool
+may_edit(const char *name, const char *file)
+{
+	if (file[0] == '/' && access(file, F_OK) == 0)
+		return true;
+	cli_error(name,
+	    "the gateway says that its members are in \"%.200s\", where there "
+	    "is no file (postern group add FILE makes one)",
+	    file);
+	return false;
+}
+
 int
 ctl_members(const char *name, const char *path, int argc, char **argv)
 {
@@ -130,7 +145,9 @@ ctl_members(const char *name, const char *path, int argc, char **argv)
 	}
 	if ((group = ctl_find_group(name, path, argv[1])) == NULL)
 		return CLI_ERROR;
-	code = edit(name, argv[0], ask_text(group, "file"), argv + 2, argc - 2);
+	code = may_edit(name, ask_text(group, "file"))
+	    ? edit(name, argv[0], ask_text(group, "file"), argv + 2, argc - 2)
+	    : CLI_ERROR;
 	if (code == CLI_OK && !list)
 		code = wait_for(name, path, argv[1], ask_text(group, "file"));
 	json_decref(group);

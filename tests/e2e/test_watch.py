@@ -3,6 +3,7 @@
 metrics as Prometheus reads them, the dashboard and the alerts in conf/."""
 
 import base64
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -10,13 +11,15 @@ import os
 import pty
 import re
 import select
+import socket
 import struct
 import subprocess
 import termios
+import threading
 import time
 
 from lib import (BIN, TOP, Gateway, Server, Vectors, check, echo, equal, folder,
-                 free_port, main, wait_until)
+                 free_port, main, stop_accepting, wait_until)
 
 V = Vectors()
 CONF = TOP / "conf"
@@ -217,6 +220,40 @@ def test_members_by_ctl():
         ctl(w, "members", "remove", "main", V.members[7])
         equal(w.gateway.metric("postern_group_members", group="main"), 7)
         check(V.members[7] not in w.gateway.log())
+
+
+def test_a_gateway_makes_no_file():
+    """Root edits the file that the gateway names. A gateway that somebody has
+    taken over can name any, and has none made by it."""
+    with folder() as where:
+        door = socket.socket(socket.AF_UNIX)
+        path, victim = where / "control", where / "victim"
+        door.bind(str(path))
+        door.listen()
+
+        def answer():
+            with contextlib.suppress(OSError):
+                while True:
+                    with door.accept()[0] as s:
+                        s.recv(4096)
+                        s.sendall(json.dumps({
+                            "version": 1, "ok": True, "result": {"groups": [
+                                {"name": "main", "file": str(file)}]}}
+                        ).encode() + b"\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        for file, content in ((victim, None), ("", None), ("victim", None),
+                              (victim, "root::0:0::/:\n")):
+            if content:
+                victim.write_text(content)
+            run = subprocess.run(
+                [BIN, "ctl", "--socket", path, "members", "add", "main", "5"],
+                capture_output=True, text=True, timeout=20, cwd=where)
+            equal(run.returncode, 2, run.stderr)
+            check(("no file" in run.stderr) == (content is None), run.stderr)
+            equal(victim.exists() and victim.read_text(), content or False)
+        stop_accepting(door, thread)
 
 
 def test_epoch_journal_and_level():
