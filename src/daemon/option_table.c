@@ -178,7 +178,8 @@ const struct option_info option_table[] = {
     "with sync = interval: the most that a power cut may lose"},
 {"ledger", "memory", OPTION_SIZE, 0, AT(ledger.memory),
     "64M", UINT64_C(4) << 20, UINT64_C(16) << 30, NULL, "SIZE",
-    "what the counts of all live epochs may take: 17,000 nullifiers a MiB"},
+    "what the counts of all live epochs may take: 17,000 nullifiers a MiB, and "
+    "as much for a request through the mixnet"},
 {"ledger", "shared", OPTION_LIST, 0, AT(ledger.shared),
     NULL, 0, 0, NULL, "URL...",
     "count in a Redis or Valkey server that other gateways share, instead of a "
