@@ -52,7 +52,7 @@ FUZZ_groth16 := zkey
 
 SRC_semaphore := artifacts babyjub batch contract fault group identity \
 	identity_file keys keys_data members minisign points proof_json prove \
-	root_file statement token verify vkey_json witness
+	root_file sealed statement token verify vkey_json witness
 UNIT_semaphore := group hostile hostile_points identity proof prove source \
 	witness
 FUZZ_semaphore := contract identity_file members minisign proof_json \
@@ -83,9 +83,9 @@ SRC_net := chunk conn connecting crowd dialer guests listener loop pipes pool re
 UNIT_net := conn dialer guests listener loop pool resolver tunnel tunnel_orders
 FUZZ_net :=
 
-SRC_tor := control onion_key reply safecookie
+SRC_tor := control onion_clients onion_key reply safecookie
 UNIT_tor := control onion_key
-FUZZ_tor := control
+FUZZ_tor := control onion_clients
 
 SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry json_line key_file keyring links loops \
 	node outbox parcel path random registry seen service tls
@@ -99,7 +99,7 @@ FUZZ_client := facts socks5
 
 SRC_daemon := admin buffer callers chart checkup checkup_ledger checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
 	finding history gateway gateway_ledger gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
-	memory metrics onion_file onion_service option option_table policy privilege roll sandbox \
+	memory metrics onion_file onion_key_file onion_service option option_table policy privilege roll sandbox \
 	sandbox_calls sandbox_files session status_page supervisor \
 	session_proof session_request session_target tor_link well_known
 UNIT_daemon := config log membership metrics policy sandbox session status_page
@@ -107,7 +107,7 @@ FUZZ_daemon := config session torrc
 
 SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
 	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
-	daemon_args describe follow_chain follow_list group group_follow https identity identity_load ledger member_file mint mix \
+	daemon_args describe follow_chain follow_list group group_follow https identity identity_load identity_tor_key ledger member_file mint mix \
 	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
 	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_ask setup_diff setup_probe setup_start setup_text unix_dial \
 	verify

@@ -1,5 +1,7 @@
 #include "base/span.h"
 
+#include <string.h>
+
 #include "base/ascii.h"
 
 bool
@@ -23,15 +25,36 @@ span_ends_nocase(span_t s, span_t suffix)
 	    span_of(s.ptr + (s.len - suffix.len), suffix.len), suffix);
 }
 
+bool
+span_begins(span_t s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && memcmp(s.ptr, prefix, n) == 0;
+}
+
+bool
+span_take_until(span_t *rest, span_t *out, char end)
+{
+	const uint8_t *at =
+	    rest->len != 0 ? memchr(rest->ptr, end, rest->len) : NULL;
+
+	*out = span_of(NULL, 0);
+	if (at == NULL)
+		return false;
+	*out = span_of(rest->ptr, (size_t)(at - rest->ptr));
+	*rest = span_of(at + 1, rest->len - out->len - 1);
+	return true;
+}
+
 span_t
 span_take_line(span_t *rest)
 {
-	const uint8_t *end =
-	    rest->len != 0 ? memchr(rest->ptr, '\n', rest->len) : NULL;
-	size_t len = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
-	size_t used = len + (end != NULL);
-	span_t line = span_of(rest->ptr, len);
+	span_t line;
 
-	*rest = span_of(rest->ptr + used, rest->len - used);
+	if (!span_take_until(rest, &line, '\n')) {
+		line = *rest;
+		*rest = span_of(NULL, 0);
+	}
 	return line;
 }

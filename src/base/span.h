@@ -42,6 +42,13 @@ bool span_equal_nocase(span_t a, span_t b);
 /* SUFFIX ends S, but for the case of ASCII letters. */
 bool span_ends_nocase(span_t s, span_t suffix);
 
+/* S begins with the characters of PREFIX. */
+bool span_begins(span_t s, const char *prefix);
+
+/* Take what is before the first END off the front of REST, and END with it;
+ * false when there is none, with REST as it was. */
+bool span_take_until(span_t *rest, span_t *out, char end);
+
 /* Take a line, without its newline, off the front of REST; the last may have
  * none. */
 span_t span_take_line(span_t *rest);

@@ -35,6 +35,66 @@ hex_decode(uint8_t *out, size_t len, span_t in)
 	return ST_OK;
 }
 
+size_t
+base32_length(size_t len)
+{
+	return (len * 8 + 4) / 5;
+}
+
+void
+base32_encode(char *out, span_t in)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	for (size_t i = 0; i < in.len; i++) {
+		bits = bits << 8 | in.ptr[i];
+		for (held += 8; held >= 5;) {
+			held -= 5;
+			*out++ = letters[bits >> held & 31];
+		}
+	}
+	if (held > 0)
+		*out++ = letters[bits << (5 - held) & 31];
+	*out = '\0';
+}
+
+/* -1: no letter of it. */
+static int
+base32_value(uint8_t c)
+{
+	if (c >= 'a' && c <= 'z')
+		return c - 'a';
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= '2' && c <= '7')
+		return c - '2' + 26;
+	return -1;
+}
+
+enum status
+base32_decode(uint8_t *out, size_t len, span_t in)
+{
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	if (in.len != base32_length(len))
+		return ST_BAD_LENGTH;
+	for (size_t i = 0; i < in.len; i++) {
+		int v = base32_value(in.ptr[i]);
+		if (v < 0)
+			return ST_BAD_ENCODING;
+		bits = bits << 5 | (uint32_t)v;
+		held += 5;
+		if (held >= 8) {
+			held -= 8;
+			*out++ = (uint8_t)(bits >> held);
+		}
+	}
+	return (bits & ((1u << held) - 1)) == 0 ? ST_OK : ST_BAD_ENCODING;
+}
+
 static const char base64_common[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

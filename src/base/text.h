@@ -21,6 +21,18 @@ void hex_encode(char *out, span_t in);
  * Returns: ST_OK; ST_BAD_LENGTH; ST_BAD_ENCODING. */
 enum status hex_decode(uint8_t *out, size_t len, span_t in) WARN_UNUSED;
 
+/* Length of the base32 of LEN bytes, without its NUL: RFC 4648, section 6, not
+ * padded. */
+size_t base32_length(size_t len);
+
+/* Write IN as base32_length() lower-case characters and a NUL. */
+void base32_encode(char *out, span_t in);
+
+/* Read LEN bytes, letters of either case; the spare bits of the last character
+ * must be zero.
+ * Returns: ST_OK; ST_BAD_LENGTH; ST_BAD_ENCODING. */
+enum status base32_decode(uint8_t *out, size_t len, span_t in) WARN_UNUSED;
+
 enum base64_alphabet {
 	BASE64_STANDARD, /* RFC 4648, section 4: + and /, padded with = */
 	BASE64_URL, /* RFC 4648, section 5: - and _, not padded */

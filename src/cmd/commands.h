@@ -20,7 +20,8 @@ int cmd_run(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
-/* Of `postern group`, in files of their own. */
+/* Of `postern group` and `postern identity`, in files of their own. */
 int group_cmd_follow(int argc, char **argv);
+int identity_cmd_tor_key(int argc, char **argv);
 
 #endif

@@ -306,6 +306,8 @@ cmd_identity(int argc, char **argv)
 	static const struct cli_command commands[] = {
 	    {"new", identity_new, "make an identity, or import one"},
 	    {"show", identity_show, "show the commitment of an identity"},
+	    {"tor-key", identity_cmd_tor_key,
+		"make the key that finds an onion service which few may find"},
 	    {NULL, NULL, NULL},
 	};
 

@@ -18,6 +18,7 @@
 #include "daemon/files.h"
 #include "daemon/gateway_impl.h"
 #include "daemon/memory.h"
+#include "daemon/onion_service.h"
 #include "daemon/privilege.h"
 #include "daemon/roll.h"
 #include "daemon/sandbox.h"
@@ -486,7 +487,7 @@ check_tor_control(const struct checkup *k, const char *onion)
 		    status_text(info->why_down != ST_OK ? info->why_down
 							: ST_CONNECT_TIMEOUT));
 	else if (info != NULL)
-		checkup_tor_version(k->f, where, info->version);
+		checkup_tor_version(k->c, k->f, info->version);
 	control_free(&control);
 	loop_free(&l);
 }
@@ -531,6 +532,7 @@ check_all(const struct checkup *k, const struct audience *audience,
 	check_dns(k);
 	checkup_ledger(k->c, k->f);
 	checkup_families(k->c, k->f);
+	(void)!onion_service_check(k->c, k->f);
 	check_tor_control(k, onion);
 	check_torrc_file(k, torrc);
 }

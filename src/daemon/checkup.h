@@ -45,7 +45,7 @@ void checkup_torrc(const struct config *c, struct findings *f, const char *name,
 
 /* Tor's VERSION, as its control port tells it. */
 void checkup_tor_version(
-    struct findings *f, struct place where, const char *version);
+    const struct config *c, struct findings *f, const char *version);
 
 /* Whether there is a way to the addresses of either family. */
 void checkup_families(const struct config *c, struct findings *f);

@@ -12,12 +12,15 @@
 #define TOR_MINOR 8
 
 void
-checkup_tor_version(struct findings *f, struct place where, const char *version)
+checkup_tor_version(
+    const struct config *c, struct findings *f, const char *version)
 {
-	unsigned zero, major, minor;
+	struct place where = config_place(c, NULL, "tor", "control");
+	unsigned zero, major, minor, patch;
 
 	/* tor's own word, and nine digits fit. NOLINTNEXTLINE(cert-err34-c) */
-	if (sscanf(version, "%9u.%9u.%9u", &zero, &major, &minor) != 3)
+	if (sscanf(version, "%9u.%9u.%9u.%9u", &zero, &major, &minor, &patch) !=
+	    4)
 		return; /* it did not say */
 	if (zero == 0 &&
 	    (major < TOR_MAJOR || (major == TOR_MAJOR && minor < TOR_MINOR)))
@@ -26,6 +29,13 @@ checkup_tor_version(struct findings *f, struct place where, const char *version)
 		    "tor is %.32s: its onion services have no proof-of-work "
 		    "defence",
 		    version);
+	/* ADD_ONION takes its settings since then (control-spec). */
+	if (c->tor.onion_pow && zero == 0 && major <= 4 &&
+	    (major < 4 || minor < 9 || (minor == 9 && patch < 2)))
+		findings_add(f, FINDING_ERROR,
+		    config_place(c, NULL, "tor", "onion_pow"),
+		    "use tor 0.4.9.2 or newer, or set it off",
+		    "tor is %.32s: it would refuse the service", version);
 }
 
 /* Whether the kernel has a way to A. A datagram socket is connected without

@@ -15,6 +15,7 @@ struct service {
 	int any_port_line;
 	bool circuit_id, max_streams, pow, intro;
 	int circuit_line;
+	int open_line; /* of all services: vanguards are off; 0: they are not */
 };
 
 /* Split LINE into its first word and the rest, comments off. */
@@ -91,11 +92,18 @@ take_line(const struct config *c, struct service *s, const char *key,
 	}
 }
 
+/* Only a hostname file tells which service is ours. */
+static bool
+named_by_file(const struct config *c)
+{
+	return c->gateway.onion != NULL && c->gateway.onion[0] == '/';
+}
+
 /* Find the service whose hostname file ONION is. */
 static void
 read_torrc(struct service *s, const struct config *c, const char *text)
 {
-	bool ours = false;
+	bool ours = false, any = named_by_file(c);
 
 	*s = (struct service){0};
 	for (int line = 1; *text != '\0'; line++) {
@@ -105,9 +113,11 @@ read_torrc(struct service *s, const struct config *c, const char *text)
 		text += len + (text[len] != '\0');
 		split(copy, &key, &value);
 		if (strcasecmp(key, "HiddenServiceDir") == 0) {
-			ours = same_folder(value, c->gateway.onion);
+			ours = any && same_folder(value, c->gateway.onion);
 			if (ours)
 				s->line = line;
+		} else if (strcasecmp(key, "VanguardsLiteEnabled") == 0) {
+			s->open_line = strcmp(value, "0") == 0 ? line : 0;
 		} else if (ours) {
 			take_line(c, s, key, value, line);
 		}
@@ -160,10 +170,14 @@ checkup_torrc(const struct config *c, struct findings *f, const char *name,
 {
 	struct service s;
 
-	/* Only a hostname file tells which service is ours. */
-	if (c->gateway.onion == NULL || c->gateway.onion[0] != '/')
-		return;
 	read_torrc(&s, c, text);
+	if (s.open_line != 0)
+		findings_add(f, FINDING_WARNING,
+		    (struct place){name, s.open_line},
+		    "take VanguardsLiteEnabled 0 out",
+		    "who can make the service open circuits finds its guard");
+	if (!named_by_file(c))
+		return;
 	if (s.line == 0) {
 		findings_add(f, FINDING_WARNING, (struct place){name, 0},
 		    "see conf/torrc.snippet",

@@ -101,7 +101,10 @@ struct config {
 	} control;
 	struct {
 		char *control, *password_file, *cookie_file, *onion_key;
+		char *onion_key_passphrase_file, *onion_clients;
 		uint64_t onion_port, onion_streams;
+		bool onion_pow;
+		uint64_t onion_pow_rate, onion_pow_burst;
 	} tor;
 	struct {
 		char *listen, *key, *registry, *ca_file;

@@ -409,6 +409,22 @@ check_side_doors(const struct check *k)
 		    "\"%s\" is not a control port", c->tor.control);
 }
 
+/* What is said of a service that we do not ask tor for. */
+static void
+check_no_onion_key(const struct check *k)
+{
+	static const char *const keys[] = {"onion_port", "onion_streams",
+	    "onion_key_passphrase_file", "onion_clients", "onion_pow"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (is_set(k, "tor", keys[i]))
+			findings_add(k->f, FINDING_ERROR,
+			    place_of(k, "tor", keys[i]),
+			    "set tor.onion_key, or say it in torrc",
+			    "the gateway asks tor for no service");
+	}
+}
+
 /* What can not stand beside a service that we ask tor for. */
 static void
 check_onion_key(const struct check *k)
@@ -604,7 +620,9 @@ check_idle_keys(const struct check *k)
 	}
 	if (c->tor.onion_key != NULL)
 		check_onion_key(k);
-	else if (c->tor.control != NULL &&
+	else
+		check_no_onion_key(k);
+	if (c->tor.onion_key == NULL && c->tor.control != NULL &&
 	    c->gateway.proxy_line == PROXY_LINE_OFF)
 		findings_add(k->f, FINDING_WARNING,
 		    place_of(k, "tor", "control"),

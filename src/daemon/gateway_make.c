@@ -14,7 +14,7 @@
 #include "daemon/files.h"
 #include "daemon/gateway_impl.h"
 #include "daemon/log.h"
-#include "daemon/onion_service.h"
+#include "daemon/onion_key_file.h"
 #include "daemon/privilege.h"
 #include "daemon/session.h"
 #include "daemon/tor_link.h"
@@ -74,7 +74,7 @@ gateway_read_audience(struct audience *a, char onion[static ONION_LENGTH + 1],
 		onion[strnlen(name, ONION_LENGTH)] = '\0';
 	} else if (c->tor.onion_key != NULL) {
 		struct onion_key k;
-		st = onion_service_key(&k, c, make, f);
+		st = onion_key_load(&k, c, make, f);
 		if (st != ST_OK)
 			return st;
 		onion_encode(onion, k.public_key);

@@ -295,6 +295,23 @@ const struct option_info option_table[] = {
 {"tor", "onion_streams", OPTION_NUMBER, 0, AT(tor.onion_streams),
     "64", 1, 65535, NULL, "N",
     "streams that a circuit of that service may have"},
+{"tor", "onion_key_passphrase_file", OPTION_TEXT, 0,
+    AT(tor.onion_key_passphrase_file), NULL, 0, 0, NULL, "FILE",
+    "keep that key encrypted, under the first line of this file"},
+{"tor", "onion_clients", OPTION_TEXT, 0, AT(tor.onion_clients),
+    NULL, 0, 0, NULL, "FILE",
+    "only those whose keys are in this file can find that service (client "
+    "authorization)"},
+{"tor", "onion_pow", OPTION_SWITCH, 0, AT(tor.onion_pow),
+    "off", 0, 0, NULL, "on|off",
+    "whoever wants in works for a place when there is a rush; tor 0.4.9.2 or "
+    "later"},
+{"tor", "onion_pow_rate", OPTION_NUMBER, 0, AT(tor.onion_pow_rate),
+    "250", 1, 1000000, NULL, "N",
+    "introductions a second that are served in that rush"},
+{"tor", "onion_pow_burst", OPTION_NUMBER, 0, AT(tor.onion_pow_burst),
+    "2500", 1, 1000000, NULL, "N",
+    "introductions at once that are"},
 
 {"mix", "listen", OPTION_TEXT, 0, AT(mix.listen),
     NULL, 0, 0, NULL, "ADDRESS",

@@ -30,43 +30,22 @@ onion_checksum(uint8_t out[static CHECKSUM], const struct onion *o)
 	memcpy(out, digest, CHECKSUM);
 }
 
-/* RFC 4648, section 6; -1: no letter of it. */
-static int
-base32_value(uint8_t c)
-{
-	if (c >= 'a' && c <= 'z')
-		return c - 'a';
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= '2' && c <= '7')
-		return c - '2' + 26;
-	return -1;
-}
-
 enum status
 onion_decode(uint8_t key[static 32], span_t name)
 {
 	struct onion o;
-	uint8_t *out = (uint8_t *)&o, checksum[CHECKSUM];
-	uint32_t bits = 0;
-	unsigned held = 0;
+	uint8_t checksum[CHECKSUM];
+	enum status st;
 
 	memset(key, 0, KEY);
 	if (name.len != ONION_LENGTH)
 		return ST_BAD_LENGTH;
 	if (!span_ends_nocase(name, span_str(suffix)))
 		return ST_BAD_ENCODING;
-	for (size_t i = 0; i < BASE32_LENGTH; i++) {
-		int v = base32_value(name.ptr[i]);
-		if (v < 0)
-			return ST_BAD_ENCODING;
-		bits = bits << 5 | (uint32_t)v;
-		held += 5;
-		if (held >= 8) {
-			held -= 8;
-			*out++ = (uint8_t)(bits >> held);
-		}
-	}
+	st = base32_decode(
+	    (uint8_t *)&o, sizeof(o), span_of(name.ptr, BASE32_LENGTH));
+	if (st != ST_OK)
+		return st;
 	if (o.version != VERSION)
 		return ST_BAD_VERSION;
 	onion_checksum(checksum, &o);
@@ -79,22 +58,12 @@ onion_decode(uint8_t key[static 32], span_t name)
 void
 onion_encode(char out[static ONION_LENGTH + 1], const uint8_t key[static 32])
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
 	struct onion o = {.version = VERSION};
-	const uint8_t *in = (const uint8_t *)&o;
-	uint32_t bits = 0;
-	unsigned held = 0;
 
 	memcpy(o.key, key, KEY);
 	onion_checksum(o.checksum, &o);
-	for (size_t i = 0; i < sizeof(o); i++) {
-		bits = bits << 8 | in[i];
-		for (held += 8; held >= 5;) {
-			held -= 5;
-			*out++ = letters[bits >> held & 31];
-		}
-	}
-	memcpy(out, suffix, sizeof(suffix));
+	base32_encode(out, span_of(&o, sizeof(o)));
+	memcpy(out + BASE32_LENGTH, suffix, sizeof(suffix));
 }
 
 enum status

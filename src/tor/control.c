@@ -24,9 +24,9 @@
 #define ONION_LEN 56
 /* Requests that may wait for their answers. */
 #define QUEUE_MAX 64
-/* The longest line of tor's that we understand; its answers to what we ask
- * are far shorter. */
-#define LINE_MAX_LEN 8192
+/* The longest line either way; tor's answers to what we ask are far shorter. */
+#define LINE_MAX_LEN 16384
+_Static_assert(ONION_KEY_COMMAND_MAX <= LINE_MAX_LEN, "a chunk takes it");
 /* Two measures of when tor began differ by so much, at most. */
 #define START_SLACK_MS 3000
 

@@ -58,9 +58,28 @@ onion_key_write(
 	memcpy(file + HEAD_SIZE, k->expanded, ONION_KEY_SIZE);
 }
 
+static void
+add_number(struct out *o, const char *name, uint32_t n)
+{
+	out_str(o, name);
+	out_decimal(o, n);
+}
+
+static void
+add_clients(struct out *o, const struct onion_clients *clients)
+{
+	char text[ONION_CLIENT_TEXT + 1];
+
+	for (size_t i = 0; i < clients->n; i++) {
+		base32_encode(text, span_of(clients->key[i], ONION_CLIENT_KEY));
+		out_str(o, " ClientAuthV3=");
+		out_str(o, text);
+	}
+}
+
 void
-onion_key_add(struct out *o, const struct onion_key *k, uint16_t port,
-    const char *target, unsigned streams)
+onion_key_add(
+    struct out *o, const struct onion_key *k, const struct onion_service *s)
 {
 	char text[96];
 
@@ -69,11 +88,19 @@ onion_key_add(struct out *o, const struct onion_key *k, uint16_t port,
 	out_str(o, "ADD_ONION ED25519-V3:");
 	out_str(o, text);
 	wipe(text, sizeof(text));
-	out_str(o, " Flags=DiscardPK,MaxStreamsCloseCircuit MaxStreams=");
-	out_decimal(o, streams);
-	out_str(o, " Port=");
-	out_decimal(o, port);
+	out_str(o, " Flags=DiscardPK,MaxStreamsCloseCircuit");
+	/* Tor refuses the flag without a client. */
+	out_str(o, s->clients != NULL ? ",V3Auth" : "");
+	add_number(o, " MaxStreams=", s->streams);
+	if (s->pow) {
+		add_number(
+		    o, " PoWDefensesEnabled=1 PoWQueueRate=", s->pow_rate);
+		add_number(o, " PoWQueueBurst=", s->pow_burst);
+	}
+	add_number(o, " Port=", s->port);
 	out_str(o, ",");
-	out_str(o, target);
+	out_str(o, s->target);
+	if (s->clients != NULL)
+		add_clients(o, s->clients);
 	out_str(o, "\r\n");
 }

@@ -13,18 +13,20 @@
 #ifndef TOR_ONION_KEY_H
 #define TOR_ONION_KEY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/out.h"
-#include "base/span.h"
 #include "postern/attr.h"
 #include "postern/status.h"
+#include "tor/onion_clients.h"
 
 #define ONION_KEY_SIZE 64
 #define ONION_KEY_FILE_SIZE 96
 #define ONION_KEY_SEED 32
-/* Longest command of onion_key_add. */
-#define ONION_KEY_COMMAND_MAX 512
+/* Longest command of onion_key_add; " ClientAuthV3=" is 14. */
+#define ONION_KEY_COMMAND_MAX \
+	(640 + ONION_CLIENTS_MAX * (14 + ONION_CLIENT_TEXT))
 
 struct onion_key {
 	uint8_t expanded[ONION_KEY_SIZE];
@@ -46,10 +48,20 @@ enum status onion_key_parse(
 void onion_key_write(uint8_t file[static ONION_KEY_FILE_SIZE],
     const struct onion_key *k) NONNULL;
 
-/* Write the command that asks for K's service: PORT there leads to TARGET
- * (address:port or unix:/path); a circuit may have STREAMS streams and is
- * closed when it asks for more. A secret. */
-void onion_key_add(struct out *o, const struct onion_key *k, uint16_t port,
-    const char *target, unsigned streams) NONNULL;
+/* What is asked of tor besides. */
+struct onion_service {
+	const char *target; /* address:port or unix:/path */
+	const struct onion_clients
+	    *clients; /* who may find it; NULL: anybody */
+	uint16_t port; /* of the service, which leads to target */
+	unsigned streams; /* of a circuit; one that asks for more is closed */
+	bool pow; /* clients work for their place when there is a rush
+	           * (proposal 327); tor 0.4.9.2 or later */
+	uint32_t pow_rate, pow_burst; /* introductions a second; at once */
+};
+
+/* Write the command that asks for S with the key K. A secret. */
+void onion_key_add(struct out *o, const struct onion_key *k,
+    const struct onion_service *s) NONNULL;
 
 #endif

@@ -2,8 +2,11 @@
 """Stock curl through a real tor, the gateway, and out: with proofs that the
 official JavaScript packages minted."""
 
+import base64
 import contextlib
 import json
+import socket
+from pathlib import Path
 
 from lib import (Gateway, Members, NameServer, TlsSite, check, equal, folder,
                  free_port, main, official_proofs, postern, today, token_of,
@@ -48,7 +51,6 @@ class World:
         self.token["forged"] = token_of(forged)
 
     def onion_key(self):
-        import base64
         return base64.b32decode(self.net.onion.split(".")[0].upper())[:32]
 
     def curl(self, token=None, circuit=None):
@@ -108,46 +110,122 @@ def test_a_restart_of_tor_does_not_hurt_the_gateway():
     equal(world.gate.process.poll(), None, "the gateway's exit")
 
 
-def test_a_service_that_tor_was_asked_for():
-    """tor.onion_key: no torrc, an address of our own, and again after a restart
-    of tor."""
-    with folder() as where:
+class OwnService:
+    """A gateway that asks tor for its service: no torrc, an address of its
+    own."""
+
+    def __init__(self, where, **tor):
         control = world.net.settings["CONTROL"]
-        config = {
+        cookie = world.net.dir / "onion" / "control_auth_cookie"
+        self.socket = where / "control"
+        self.socks = world.net.socks
+        self.config = {
             "gateway": {}, "group main": {"members": world.members.file,
                                           "requests": QUOTA},
             "egress": dict(world.gate.config["egress"]),
-            "control": {"socket": where / "control"},
+            "control": {"socket": self.socket},
             "tor": {"control": control, "onion_key": where / "key",
-                    "cookie_file": world.net.dir / "onion" /
-                    "control_auth_cookie"}}
+                    "cookie_file": cookie, **tor}}
 
-        def status():
-            return json.loads(postern(
-                "ctl", "--socket", where / "control", "--json",
-                "status"))["result"]
+    def status(self):
+        return json.loads(postern("ctl", "--socket", self.socket, "--json",
+                                  "status"))["result"]
 
-        def answers(net):
-            got = Curl(net, world.url, timeout=30)
-            return got.connect == 407
+    @property
+    def onion(self):
+        return self.status()["onion"]
 
-        with Gateway(where, config) as g:
-            mine = status()["onion"]
+    def added(self):
+        return self.status()["tor"]["onion_added"]
+
+    def answers(self, circuit=None):
+        return Curl(self, world.url, circuit=circuit,
+                    timeout=30).connect == 407
+
+
+def test_a_service_that_tor_was_asked_for():
+    """tor.onion_key, and again after a restart of tor."""
+    with folder() as where:
+        own = OwnService(where)
+        with Gateway(where, own.config) as g:
+            mine = own.onion
             check(mine != world.net.onion and len(mine) == 62, mine)
             equal((where / "key").stat().st_mode & 0o777, 0o600)
-            wait_until(lambda: status()["tor"]["onion_added"], 20)
-
-            class Net:
-                onion, socks = mine, world.net.socks
-            wait_until(lambda: answers(Net), 90, "it is reached")
+            wait_until(own.added, 20)
+            wait_until(own.answers, 90, "it is reached")
             world.net.restart("onion")
             wait_until(lambda: "tor_restarted" in g.log(), 60)
-            wait_until(lambda: status()["tor"]["onion_added"], 60)
-            wait_until(lambda: answers(Net), 90, "it is reached again")
+            wait_until(own.added, 60)
+            wait_until(own.answers, 90, "it is reached again")
             check(mine not in g.log())
             g.stop()
-        with Gateway(where, config) as g:
-            equal(status()["onion"], mine, "the key is kept")
+        with Gateway(where, own.config) as g:
+            equal(own.onion, mine, "the key is kept")
+
+
+def tell_the_clients_tor(command):
+    """Say COMMAND to the client's control port; its first answer."""
+    cookie = Path(world.net.settings["CLIENT_COOKIE"]).read_bytes()
+    host, port = world.net.settings["CLIENT_CONTROL"].split(":")
+    with socket.create_connection((host, int(port)), 10) as s:
+        s.sendall(f"AUTHENTICATE {cookie.hex()}\r\n{command}\r\n".encode())
+        f = s.makefile()
+        equal(f.readline(), "250 OK\n")
+        return f.readline()
+
+
+def test_a_service_for_some():
+    """tor.onion_clients, onion_pow, and a key that is kept encrypted."""
+    with folder() as where:
+        (where / "passphrase").write_text("correct horse\n")
+        (where / "passphrase").chmod(0o600)
+        own = OwnService(where, onion_pow="on", onion_clients=where / "clients",
+                         onion_key_passphrase_file=where / "passphrase")
+        stranger = "descriptor:x25519:beaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
+            "aaaaaaaaaaaa\n"
+        (where / "clients").write_text(stranger)
+        with Gateway(where, own.config) as g:
+            mine = own.onion
+            wait_until(own.added, 20)
+            line = postern("identity", "tor-key", "--onion", mine, "-o",
+                           where / "me.auth_private")
+            g.stop()
+        sealed = (where / "key").read_text()
+        check(sealed.startswith("postern onion key 1 encrypted\n"), sealed)
+        (where / "clients").write_text(f"# me\n{line}{stranger}")
+        with Gateway(where, own.config) as g:
+            equal(own.onion, mine, "the key is kept")
+            wait_until(lambda: own.status()["tor"]["onion_published"], 60)
+            check(not own.answers("keyless"), "found without a key")
+            address, _, _, secret = (where / "me.auth_private").read_text() \
+                .strip().split(":")
+            equal(address, mine.split(".")[0])
+            key = base64.b64encode(base64.b32decode(secret.upper() + "===="))
+            said = tell_the_clients_tor(
+                f"ONION_CLIENT_AUTH_ADD {address} x25519:{key.decode()}")
+            check(said.startswith("25"), said)
+            wait_until(lambda: own.answers("key"), 90, "found with the key")
+            g.stop()
+        refused_starts(where, own.config)
+
+
+def refused_starts(where, config):
+    """What of the two files stops a gateway, and how it says so."""
+    for name, text, says in (
+            ("passphrase", "wrong\n", "it does not open"),
+            ("passphrase", "\n", "it does not open"),
+            ("clients", "# nobody\n", "has no client"),
+            ("clients", "descriptor:x25519:" + "a" * 52 + "\n", "line 1")):
+        before = (where / name).read_text()
+        (where / name).write_text(text)
+        g = Gateway(where, config, wait=False)
+        g.start()
+        try:
+            equal(g.process.wait(20), 2, text)
+        finally:
+            g.kill()
+        check(says in g.log(), g.log())
+        (where / name).write_text(before)
 
 
 def test_the_log_names_nobody():

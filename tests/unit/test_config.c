@@ -501,9 +501,10 @@ the_sample_has_only_keys(void)
 static bool
 is_instead(const char *line)
 {
-	static const char *const keys[] = {
-	    "root =", "max_age =", "onion_key =", "onion_port =",
-	    "onion_streams =", "shared =", "shared_key_file =", "shared_user =",
+	static const char *const keys[] = {"root =", "max_age =", "onion_key =",
+	    "onion_port =", "onion_streams =", "onion_key_passphrase_file =",
+	    "onion_clients =", "onion_pow",
+	    "shared =", "shared_key_file =", "shared_user =",
 	    "shared_password_file =", "shared_ca_file =", "shared_prefix =",
 	    "shared_timeout =", "shared_replicas =", "unreachable ="};
 

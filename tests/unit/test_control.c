@@ -511,7 +511,7 @@ test_restart(void)
 static void
 test_nonsense(void)
 {
-	static char long_line[10000];
+	static char long_line[20000];
 	static const struct {
 		const char *text;
 		enum status why;

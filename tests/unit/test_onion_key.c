@@ -1,4 +1,7 @@
 /* The key of an onion service: tor's format, the address, the command. */
+#include <stdio.h>
+
+#include "base/text.h"
 #include "gate/audience.h"
 #include "harness.h"
 #include "tor/onion_key.h"
@@ -52,24 +55,150 @@ test_file(void)
 		CHECK(((const uint8_t *)&back)[i] == 0);
 }
 
+#define BASE32_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define KEY_LINE "descriptor:x25519:"
+/* 9 and one more as keys, and the points of small order 0, 1 and p - 1. */
+#define NINE KEY_LINE "beaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define TEN KEY_LINE "bIaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define ONE KEY_LINE "aeaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LAST KEY_LINE "5t7777777777777777777777777777777777777777777777757q"
+
+/* Whether TEXT is refused as WANT at LINE. */
+static void
+clients_refused(const char *text, enum status want, unsigned line)
+{
+	static struct onion_clients c;
+	unsigned at = 99;
+
+	CHECK_STATUS(onion_clients_parse(&c, &at, span_str(text)), want);
+	CHECK_INT(at, line);
+	CHECK_INT(c.n, 0);
+}
+
+static void
+test_clients(void)
+{
+	static struct onion_clients c;
+	unsigned line = 99;
+
+	CHECK_STATUS(onion_clients_parse(
+			 &c, &line, span_str("# two\r\n" NINE "\r\n\n" TEN)),
+	    ST_OK);
+	CHECK_INT(line, 0);
+	CHECK_INT(c.n, 2);
+	CHECK_INT(c.key[0][0], 9);
+	CHECK_INT(c.key[1][0], 10);
+	CHECK_INT(c.key[1][31], 0);
+	clients_refused("", ST_MISSING, 0);
+	clients_refused("# nobody\n\n", ST_MISSING, 0);
+	clients_refused(NINE "\n" TEN "\n" NINE "\n", ST_DUPLICATE, 3);
+	clients_refused(KEY_LINE BASE32_A, ST_WEAK_KEY, 1);
+	clients_refused(NINE "\n" ONE "\n", ST_WEAK_KEY, 2);
+	clients_refused(LAST, ST_WEAK_KEY, 1);
+	clients_refused(NINE " ", ST_BAD_ENCODING, 1);
+	clients_refused("\n" BASE32_A, ST_BAD_ENCODING, 2);
+	clients_refused(KEY_LINE, ST_BAD_ENCODING, 1);
+	/* A spare bit, a digit that base32 does not have, another type. */
+	clients_refused(KEY_LINE
+	    "beaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+	    ST_BAD_ENCODING, 1);
+	clients_refused(KEY_LINE
+	    "b1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    ST_BAD_ENCODING, 1);
+	clients_refused("descriptor:ed25519:"
+			"beaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    ST_BAD_ENCODING, 1);
+}
+
+/* As many as there may be, and one more. */
+static void
+test_many_clients(void)
+{
+	static struct onion_clients c;
+	static char text[(ONION_CLIENTS_MAX + 1) * 72];
+	uint8_t key[ONION_CLIENT_KEY] = {9};
+	size_t at = 0;
+	unsigned line;
+
+	for (unsigned i = 0; i <= ONION_CLIENTS_MAX; i++) {
+		char word[ONION_CLIENT_TEXT + 1];
+		key[1] = (uint8_t)i;
+		base32_encode(word, span_of(key, sizeof(key)));
+		if (i == ONION_CLIENTS_MAX) {
+			CHECK_STATUS(
+			    onion_clients_parse(&c, &line, span_of(text, at)),
+			    ST_OK);
+			CHECK_INT(c.n, ONION_CLIENTS_MAX);
+			CHECK_MEM(c.key[7], "\11\7", 3);
+		}
+		at += (size_t)snprintf(
+		    text + at, sizeof(text) - at, KEY_LINE "%s\n", word);
+	}
+	clients_refused(text, ST_NO_SPACE, ONION_CLIENTS_MAX + 1);
+}
+
+#define COMMAND                                                            \
+	"ADD_ONION ED25519-V3:"                                            \
+	"CAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAA" \
+	"AAAAAAAAAAAAAAAAAAAAAA== Flags=DiscardPK,MaxStreamsCloseCircuit"
+
 static void
 test_command(void)
 {
 	struct onion_key k = {.expanded = {8, [31] = 64}};
+	static struct onion_clients clients = {
+	    .n = 2, .key = {[0] = {9}, [1] = {10}}};
+	struct onion_service s = {
+	    .target = "127.0.0.1:8080", .port = 80, .streams = 64};
 	char text[ONION_KEY_COMMAND_MAX];
 	struct out o = out_to(text, sizeof(text));
 	size_t len;
 
-	onion_key_add(&o, &k, 80, "127.0.0.1:8080", 64);
+	onion_key_add(&o, &k, &s);
+	CHECK_STATUS(out_status(&o, &len), ST_OK);
+	text[len] = '\0';
+	CHECK_STR(text, COMMAND " MaxStreams=64 Port=80,127.0.0.1:8080\r\n");
+	s.clients = &clients;
+	s.pow = true;
+	s.pow_rate = 250;
+	s.pow_burst = 2500;
+	o = out_to(text, sizeof(text));
+	onion_key_add(&o, &k, &s);
 	CHECK_STATUS(out_status(&o, &len), ST_OK);
 	text[len] = '\0';
 	CHECK_STR(text,
-	    "ADD_ONION ED25519-V3:"
-	    "CAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAA"
-	    "AAAAAAAAAAAAAAAAAAAAAA=="
-	    " Flags=DiscardPK,MaxStreamsCloseCircuit MaxStreams=64"
-	    " Port=80,127.0.0.1:8080\r\n");
+	    COMMAND ",V3Auth MaxStreams=64 PoWDefensesEnabled=1 "
+		    "PoWQueueRate=250 PoWQueueBurst=2500 Port=80,127.0.0.1:8080"
+		    " ClientAuthV3=beaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		    "aaaaaaaa"
+		    " ClientAuthV3=biaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		    "aaaaaaaa\r\n");
+}
+
+/* The longest of all fits. */
+static void
+test_longest_command(void)
+{
+	struct onion_key k = {.expanded = {8, [31] = 64}};
+	static struct onion_clients clients = {.n = ONION_CLIENTS_MAX};
+	char target[130];
+	struct onion_service s = {.target = target,
+	    .clients = &clients,
+	    .port = 65535,
+	    .streams = 65535,
+	    .pow = true,
+	    .pow_rate = 1000000,
+	    .pow_burst = 1000000};
+	static char text[ONION_KEY_COMMAND_MAX];
+	struct out o = out_to(text, sizeof(text) - 1);
+	size_t len;
+
+	memset(target, 'a', sizeof(target) - 1);
+	target[sizeof(target) - 1] = '\0';
+	onion_key_add(&o, &k, &s);
+	CHECK_STATUS(out_status(&o, &len), ST_OK);
 }
 
 TESTS({"made of a seed", test_make}, {"tor's file", test_file},
-    {"the command", test_command})
+    {"clients", test_clients}, {"many clients", test_many_clients},
+    {"the command", test_command}, {"the longest", test_longest_command})
