@@ -86,7 +86,7 @@ static const struct log_event_info events[EV_COUNT] = {
 	"tor has taken the gateway's onion service"),
     EVENT(EV_ONION_REFUSED, LEVEL_ERROR, "onion_refused",
 	"tor does not take the gateway's onion service: has it one with this "
-	"key already, or is it too old?"),
+	"key already, or is it too old (for tor.onion_pow: before 0.4.9.2)?"),
     EVENT(EV_ONION_CHANGED, LEVEL_ERROR, "onion_changed",
 	"the onion service has another address, and members' proofs are for "
 	"the old one: start the gateway anew"),

@@ -676,6 +676,9 @@ def test_check_reads_torrc():
                 (f"HiddenServiceDir {hidden}\nHiddenServicePort 80 {port}\n",
                  "error", "tor sends no such line"),
                 (f"HiddenServiceDir {hidden}\nHiddenServicePort 80 {port}\n"
+                 "HiddenServiceExportCircuitID haproxy\n"
+                 "VanguardsLiteEnabled 0\n", "warning", "finds its guard"),
+                (f"HiddenServiceDir {hidden}\nHiddenServicePort 80 {port}\n"
                  "HiddenServiceExportCircuitID haproxy\n", "note",
                  "proof-of-work")):
             torrc.write_text("# tor\n" + lines)

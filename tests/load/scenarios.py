@@ -254,12 +254,12 @@ def quota(circuits=50, requests=20, each=8):
         return {"asked": len(codes), "passed": codes.count(200)}
 
 
-def kill(rounds=500, clients=20, sync="always"):
+def kill(rounds=500, clients=200, sync="always"):
     """kill -9 while clients work: no counted request is lost, the journal
     opens; what was answered with 200 stays within the quota."""
     with Server(echo) as site, folder() as where:
         names = [f"member {i}" for i in range(8)]
-        limit = 50 * rounds
+        limit = 1000 * rounds  # more than anybody gets to ask
         config = {
             "gateway": dict(V.gateway),
             "group main": {"members": V.write(where), "requests": limit},
@@ -304,6 +304,7 @@ def kill(rounds=500, clients=20, sync="always"):
                 remaining = int(a.field("ratelimit").split("r=")[1]
                                 .split(";")[0]) if a.code == 200 else 0
                 left[name] = remaining + (1 if a.code == 200 else 0)
+        check(min(left.values()) > 0, "the quota did not last")
         counted = {n: limit - left[n] for n in names}
         for name in names:
             check(counted[name] >= passed[name],
