@@ -190,7 +190,10 @@ setup_conf(struct buffer *out, const char *conf, const struct setup_key *keys)
 		if (has_header(conf, k->section) ||
 		    strcmp(k->section, last) == 0)
 			continue;
-		buffer_format(out, "\n[%s]\n", k->section);
+		/* No blank line at the top of a new file. */
+		if (out->len > 0)
+			buffer_text(out, "\n");
+		buffer_format(out, "[%s]\n", k->section);
 		added += put_keys(out, conf, keys, k->section);
 		last = k->section;
 	}

@@ -25,7 +25,8 @@ struct reading {
 	size_t len;
 	int line; /* the last one handed out */
 	bool overriding; /* values come from the command line */
-	char bad_section[64]; /* the unknown one last complained of */
+	bool complained; /* ... of bad_section, which no table has */
+	char bad_section[64];
 };
 
 static struct place
@@ -207,17 +208,24 @@ unknown_key(struct reading *r, const char *section, const char *key)
 static void
 unknown_section(struct reading *r, const char *section)
 {
-	if (strcmp(section, r->bad_section) == 0 && !r->overriding)
-		return; /* said once, not for each of its keys */
+	const char *near = option_nearest_section(section);
+	char *cure = near != NULL
+	    ? memory_format("did you mean [%s]?", near)
+	    : memory_copy("`postern run --help` lists the sections");
+	bool again = r->complained && strcmp(section, r->bad_section) == 0;
+
+	r->complained = true;
 	snprintf(r->bad_section, sizeof(r->bad_section), "%s", section);
-	if (section[0] == '\0')
+	if (again && !r->overriding)
+		; /* said once, not for each of its keys */
+	else if (section[0] == '\0')
 		findings_add(r->findings, FINDING_ERROR, here(r),
 		    "begin with a section such as [gateway]",
 		    "a key outside of any section");
 	else
-		findings_add(r->findings, FINDING_ERROR, here(r),
-		    "`postern run --help` lists the sections",
+		findings_add(r->findings, FINDING_ERROR, here(r), cure,
 		    "no section is called [%s]", section);
+	free(cure);
 }
 
 /* libinih calls this for each KEY = VALUE. */

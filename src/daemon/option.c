@@ -93,23 +93,46 @@ distance(const char *a, const char *b)
 	return row[lb];
 }
 
+/* A search for what may have been meant. */
+struct nearest {
+	const char *best;
+	unsigned least;
+};
+
+/* Two typos are still a typo. */
+#define NEAREST ((struct nearest){.least = 3})
+
+static void
+consider(struct nearest *n, const char *word, const char *candidate)
+{
+	unsigned d = distance(word, candidate);
+
+	if (d < n->least) {
+		n->least = d;
+		n->best = candidate;
+	}
+}
+
 const char *
 option_nearest(const char *section, const char *key)
 {
-	const char *best = NULL;
-	unsigned least = 3; /* two typos are still a typo */
+	struct nearest n = NEAREST;
 
 	for (size_t i = 0; i < option_count; i++) {
-		const struct option_info *o = &option_table[i];
-		if (strcmp(o->section, section) != 0)
-			continue;
-		unsigned d = distance(key, o->key);
-		if (d < least) {
-			least = d;
-			best = o->key;
-		}
+		if (strcmp(option_table[i].section, section) == 0)
+			consider(&n, key, option_table[i].key);
 	}
-	return best;
+	return n.best;
+}
+
+const char *
+option_nearest_section(const char *section)
+{
+	struct nearest n = NEAREST;
+
+	for (size_t i = 0; i < option_count; i++)
+		consider(&n, section, option_table[i].section);
+	return n.best;
 }
 
 void

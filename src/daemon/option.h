@@ -89,6 +89,9 @@ bool option_section_exists(const char *section);
  * near: for "did you mean". */
 const char *option_nearest(const char *section, const char *key);
 
+/* Likewise for a section. */
+const char *option_nearest_section(const char *section);
+
 /* Read TEXT into the field at BASE + offset. A list grows, all else is
  * replaced.
  * Out:     on failure the field is as it was; *why is a phrase that says what

@@ -196,6 +196,8 @@ every_fault_has_line_and_cure(void)
 	    {"[tor]\npassword_file = /x\n", "without a control port"},
 	    {"[tor]\ncontrol = 127.0.0.1:1\nonion_key = /k\n",
 		"would be given the key"},
+	    {"[tor]\ncontrol = unix:/x\nonion_clients = /c\n",
+		"asks tor for no service"},
 	    {"[run]\ndrain = 2h\n", "out of range"},
 	    {"[run\nuser = x\n", "without its ]"},
 	    {"[run]\nuser\n", "no = in the line"},
@@ -267,6 +269,23 @@ an_unknown_key_is_guessed(void)
 
 	CHECK(c == NULL);
 	CHECK_STR(f.items[0].cure, "did you mean lifetime?");
+	findings_clear(&f);
+}
+
+/* Before any section, and in one that is misspelt: said once each. */
+static void
+keys_have_a_section(void)
+{
+	struct findings f = {0};
+
+	CHECK(load(&f, "x = 1\ny = 2\n[gatway]\na = 1\nb = 2\n" LEAST, NULL,
+		  0) == NULL);
+	CHECK_INT(f.n, 2);
+	CHECK_STR(f.items[0].what, "a key outside of any section");
+	CHECK_INT(f.items[0].line, 1);
+	CHECK_STR(f.items[1].what, "no section is called [gatway]");
+	CHECK_STR(f.items[1].cure, "did you mean [gateway]?");
+	CHECK_INT(f.items[1].line, 4);
 	findings_clear(&f);
 }
 
@@ -568,7 +587,8 @@ the_table_is_sound(void)
 	}
 }
 
-TESTS({"defaults are the table's", defaults_are_the_tables},
+TESTS({"keys have a section", keys_have_a_section},
+    {"defaults are the table's", defaults_are_the_tables},
     {"an absent rule denies", an_absent_rule_denies},
     {"values of every kind", values_of_every_kind},
     {"every fault has line and cure", every_fault_has_line_and_cure},
