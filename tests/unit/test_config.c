@@ -282,10 +282,10 @@ keys_have_a_section(void)
 		  0) == NULL);
 	CHECK_INT(f.n, 2);
 	CHECK_STR(f.items[0].what, "a key outside of any section");
-	CHECK_INT(f.items[0].line, 1);
+	CHECK_STR(f.items[0].where, "test.conf:1");
 	CHECK_STR(f.items[1].what, "no section is called [gatway]");
 	CHECK_STR(f.items[1].cure, "did you mean [gateway]?");
-	CHECK_INT(f.items[1].line, 4);
+	CHECK_STR(f.items[1].where, "test.conf:4");
 	findings_clear(&f);
 }
 
