@@ -35,14 +35,16 @@ SRC_base := cpu ip out slab span status text wipe
 UNIT_base := base ip
 FUZZ_base :=
 
-SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 ifma_batch ifma_single ifma_sum kernel \
-	kernel_adx kernel_c64 kernel_ifma kernel_mpn membership msm msm_adx \
-	msm_ifma msm_one ntt ntt_ifma wnaf
-UNIT_bn254 := curve field lanes msm ntt pairing quad tower_adx tower_c64 tower_mpn
+SRC_bn254 := constants divsteps fp fp2 fr g1 g1_table g2 ifma_batch \
+	ifma_single ifma_sum kernel kernel_adx kernel_c64 kernel_ifma \
+	kernel_mpn membership msm msm_adx msm_ifma msm_one ntt ntt_ifma wnaf
+UNIT_bn254 := curve field lanes msm ntt pairing quad tower_adx tower_c64 \
+	tower_mpn
 FUZZ_bn254 :=
 
 SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \
-	poseidon_constants poseidon_constants52 poseidon_constants64 poseidon_ifma
+	poseidon_constants poseidon_constants52 poseidon_constants64 \
+	poseidon_ifma
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 
@@ -51,8 +53,8 @@ UNIT_groth16 := groth16 zkey
 FUZZ_groth16 := zkey
 
 SRC_semaphore := artifacts babyjub batch contract fault group identity \
-	identity_file keys keys_data members minisign points proof_json prove \
-	root_file sealed statement token verify vkey_json witness
+	identity_file keys keys_data members minisign points proof_json \
+	prove root_file sealed statement token verify vkey_json witness
 UNIT_semaphore := group hostile hostile_points identity proof prove source \
 	witness
 FUZZ_semaphore := contract identity_file members minisign proof_json \
@@ -72,23 +74,27 @@ SRC_gate := address audience bucket circuits epoch gate ledger lru member \
 UNIT_gate := address epoch ledger quota screen tables target
 FUZZ_gate := target
 
-SRC_store := file journal journal_file journal_format journal_writer local_store redis_link \
-	secret_file shared_place shared_script shared_store shared_talk
-UNIT_store := file journal journal_faults journal_format local_store shared_store
+SRC_store := file journal journal_file journal_format journal_writer \
+	local_store redis_link secret_file shared_place shared_script \
+	shared_store shared_talk
+UNIT_store := file journal journal_faults journal_format local_store \
+	shared_store
 FUZZ_store := journal
 
-SRC_net := chunk conn connecting crowd dialer guests listener loop pipes pool resolver \
-	sockaddr stream tls_client tunnel wheel wire
+SRC_net := chunk conn connecting crowd dialer guests listener loop pipes \
+	pool resolver sockaddr stream tls_client tunnel wheel wire
 # These have sockets and share tests/unit/net_util.c.
-UNIT_net := conn dialer guests listener loop pool resolver tunnel tunnel_orders
+UNIT_net := conn dialer guests listener loop pool resolver tunnel \
+	tunnel_orders
 FUZZ_net :=
 
 SRC_tor := control onion_clients onion_key reply safecookie
 UNIT_tor := control onion_key
 FUZZ_tor := control onion_clients
 
-SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry json_line key_file keyring links loops \
-	node outbox parcel path random registry seen service tls
+SRC_mix := client counts exchange exit exit_talk inbox inlets inquiry \
+	json_line key_file keyring links loops node outbox parcel path \
+	random registry seen service tls
 UNIT_mix := mix mix_node mix_simulation
 FUZZ_mix := exchange registry
 
@@ -97,19 +103,26 @@ SRC_client := client door errand errand_out facts fetch hop peer purse reply \
 UNIT_client := client_parts purse socks5
 FUZZ_client := facts socks5
 
-SRC_daemon := admin buffer callers chart checkup checkup_ledger checkup_reach checkup_torrc config config_check ctl ctl_commands document files \
-	finding history gateway gateway_ledger gateway_make gateway_reload gateway_state key_maker log membership mix_gate \
-	memory metrics onion_file onion_key_file onion_service option option_table policy privilege roll sandbox \
-	sandbox_calls sandbox_files session status_page supervisor \
-	session_proof session_request session_target tor_link well_known
-UNIT_daemon := config log membership metrics policy sandbox session status_page
+SRC_daemon := admin buffer callers chart checkup checkup_ledger \
+	checkup_reach checkup_torrc config config_check ctl ctl_commands \
+	document files finding history gateway gateway_ledger gateway_make \
+	gateway_reload gateway_state key_maker log membership mix_gate \
+	memory metrics onion_file onion_key_file onion_service option \
+	option_table policy privilege roll sandbox sandbox_calls \
+	sandbox_files session status_page supervisor session_proof \
+	session_request session_target tor_link well_known
+UNIT_daemon := config log membership metrics policy sandbox session \
+	status_page
 FUZZ_daemon := config session torrc
 
-SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check cli \
-	client_args client_ask client_child client_main client_state crew ctl ctl_journal ctl_members ctl_show ctl_top \
-	daemon_args describe follow_chain follow_list group group_follow https identity identity_load identity_tor_key ledger member_file mint mix \
-	mix_fetch mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
-	mix_registry mix_send mix_sink passphrase prove run secrets setup setup_ask setup_diff setup_probe setup_start setup_text unix_dial \
+SRC_cmd := ask artifact_check artifact_fetch artifact_find artifacts check \
+	cli client_args client_ask client_child client_main client_state \
+	crew ctl ctl_journal ctl_members ctl_show ctl_top daemon_args \
+	describe follow_chain follow_list group group_follow https identity \
+	identity_load identity_tor_key ledger member_file mint mix mix_fetch \
+	mix_keygen mix_layers mix_metrics mix_node mix_peel mix_probe \
+	mix_registry mix_send mix_sink passphrase prove run secrets setup \
+	setup_ask setup_diff setup_probe setup_start setup_text unix_dial \
 	verify
 UNIT_cmd := enrol mix_commands verify_cmd
 FUZZ_cmd :=
@@ -123,17 +136,19 @@ THREADED := journal journal_faults local_store pool prove zkey
 BENCH := gate group prove semaphore sphinx
 
 # Debian packages: to build, to package; to demonstrate and to test besides.
-DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev libgmp-dev \
-	libssl-dev libjansson-dev libinih-dev libc-ares-dev libcurl4-openssl-dev \
-	libseccomp-dev
+DEPS_BUILD := gcc make pkg-config libevent-dev libhiredis-dev libsodium-dev \
+	libgmp-dev libssl-dev libjansson-dev libinih-dev libc-ares-dev \
+	libcurl4-openssl-dev libseccomp-dev
 DEPS_DEB := debhelper dpkg-dev fakeroot
-DEPS_DEB_TEST := $(DEPS_DEB) $(DEPS_DEMO) debootstrap lintian systemd-container
+DEPS_DEB_TEST := $(DEPS_DEB) $(DEPS_DEMO) debootstrap lintian \
+	systemd-container
 DEPS_BALANCE := onionbalance
 DEPS_AARCH64 := binutils debian-archive-keyring gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross qemu-user
 DEPS_DEMO := python3 tor curl openssl
-DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang clang-tidy cppcheck fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs \
-	npm prometheus redis-server shellcheck valgrind zsh
+DEPS_TEST := $(DEPS_DEMO) bsdextrautils chromium clang clang-tidy cppcheck \
+	fish git mandoc libclang-rt-14-dev libfaketime minisign nodejs npm \
+	prometheus redis-server shellcheck valgrind zsh
 
 # --- flags -------------------------------------------------------------------
 

@@ -457,8 +457,8 @@ test_no_method(void)
 static void
 test_secret(void)
 {
-	static const char *const others[] = {"NULL", "HASHEDPASSWORD", "COOKIE",
-	    "NULL,HASHEDPASSWORD,COOKIE"};
+	static const char *const others[] = {
+	    "NULL", "HASHEDPASSWORD", "COOKIE", "NULL,HASHEDPASSWORD,COOKIE"};
 	struct control_config c = {.add = "ADD_ONION x\r\n", .ops = &ops};
 	struct control *none;
 	struct fixture f;
@@ -694,8 +694,7 @@ test_real_tor(void)
 TESTS({"lines", test_lines}, {"values", test_values},
     {"SAFECOOKIE proofs", test_safecookie}, {"up", test_up},
     {"impostors", test_impostor}, {"a password", test_password},
-    {"no method", test_no_method},
-    {"a secret", test_secret},
+    {"no method", test_no_method}, {"a secret", test_secret},
     {"a restart of tor", test_restart}, {"nonsense", test_nonsense},
     {"many requests", test_flood}, {"nobody there", test_nobody},
     {"a real tor", test_real_tor})
