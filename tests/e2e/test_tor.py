@@ -143,6 +143,17 @@ class OwnService:
                     timeout=30).connect == 407
 
 
+def tell_the_clients_tor(command):
+    """Say COMMAND to the client's control port; its first answer."""
+    cookie = Path(world.net.settings["CLIENT_COOKIE"]).read_bytes()
+    host, port = world.net.settings["CLIENT_CONTROL"].split(":")
+    with socket.create_connection((host, int(port)), 10) as s:
+        s.sendall(f"AUTHENTICATE {cookie.hex()}\r\n{command}\r\n".encode())
+        f = s.makefile()
+        equal(f.readline(), "250 OK\n")
+        return f.readline()
+
+
 def test_a_service_that_tor_was_asked_for():
     """tor.onion_key, and again after a restart of tor."""
     with folder() as where:
@@ -156,22 +167,13 @@ def test_a_service_that_tor_was_asked_for():
             world.net.restart("onion")
             wait_until(lambda: "tor_restarted" in g.log(), 60)
             wait_until(own.added, 60)
+            # As somebody who does not know of the service before.
+            equal(tell_the_clients_tor("SIGNAL NEWNYM"), "250 OK\n")
             wait_until(own.answers, 90, "it is reached again")
             check(mine not in g.log())
             g.stop()
         with Gateway(where, own.config) as g:
             equal(own.onion, mine, "the key is kept")
-
-
-def tell_the_clients_tor(command):
-    """Say COMMAND to the client's control port; its first answer."""
-    cookie = Path(world.net.settings["CLIENT_COOKIE"]).read_bytes()
-    host, port = world.net.settings["CLIENT_CONTROL"].split(":")
-    with socket.create_connection((host, int(port)), 10) as s:
-        s.sendall(f"AUTHENTICATE {cookie.hex()}\r\n{command}\r\n".encode())
-        f = s.makefile()
-        equal(f.readline(), "250 OK\n")
-        return f.readline()
 
 
 def test_a_service_for_some():
