@@ -44,7 +44,7 @@ FUZZ_bn254 :=
 
 SRC_hash := blake512 keccak256 poseidon poseidon_adx poseidon_c64 \
 	poseidon_constants poseidon_constants52 poseidon_constants64 \
-	poseidon_ifma
+	poseidon_ifma sha256
 UNIT_hash := hash poseidon
 FUZZ_hash :=
 

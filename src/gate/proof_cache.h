@@ -1,13 +1,13 @@
 /* gate/proof_cache.h: proofs that have been verified before.
  *
  * A member mints one proof an epoch and shows it with each request; the
- * pairing is paid once. A proof is known by its digest: BLAKE2b-256 over a
- * secret of this process and the proof's canonical bytes, so that nobody can
- * search for a collision off line. The secret comes first, without the block
- * of its own that RFC 7693 gives a key: BLAKE2 marks its last block, so that no
- * digest can be extended, and a prefix is key enough (Luykx, Mennink and Neves,
- * "Security Analysis of BLAKE2's Modes of Operation", ToSC 2016). For nullifier
- * and scope the digest has the member's tag, by which counts are kept.
+ * pairing is paid once. A proof is known by its digest: SHA-256 over a secret
+ * of this process and the proof's canonical bytes, so that nobody can search for
+ * a collision off line. A secret in front is key enough as no input begins with
+ * another (Bellare, Canetti, Krawczyk, "Pseudorandom functions revisited: the
+ * cascade construction", FOCS 1996): the form, at a fixed place, says how long
+ * the rest is. For nullifier and scope the digest has the member's tag, by which
+ * counts are kept.
  *
  * Anybody can re-randomise a proof into any number of others that hold as
  * well, so the cache is kept by member: each has PROOF_CACHE_WAYS places, and

@@ -1,11 +1,13 @@
-/* keccak-256, BLAKE-512. */
+/* keccak-256, BLAKE-512, SHA-256. */
 #include "harness.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "hash/blake512.h"
 #include "hash/keccak256.h"
+#include "hash/sha256.h"
 #include "postern/status.h"
 
 static void
@@ -99,6 +101,29 @@ test_in_place(void)
 	CHECK_MEM(a, out, 32);
 }
 
-TESTS({"hash: published examples", test_published},
+/* FIPS 180-4's own example, and libsodium's code at each length. */
+static void
+test_sha256(void)
+{
+	uint8_t in[300], out[32], want[32];
+
+	sha256(out, span_str("abc"));
+	CHECK_STATUS(hex_decode(want, 32,
+			 span_str("ba7816bf8f01cfea414140de5dae2223"
+				  "b00361a396177a9cb410ff61f20015ad")),
+	    ST_OK);
+	CHECK_MEM(out, want, 32);
+	test_random_bytes(in, sizeof(in));
+	for (size_t len = 0; len <= sizeof(in); len++) {
+		sha256(out, span_of(in, len));
+		crypto_hash_sha256(want, in, len);
+		CHECK_MEM(out, want, 32);
+	}
+	crypto_hash_sha256(want, in, 32);
+	sha256(in, span_of(in, 32));
+	CHECK_MEM(in, want, 32);
+}
+
+TESTS({"SHA-256", test_sha256}, {"hash: published examples", test_published},
     {"hash: lengths around the block boundaries", test_lengths},
     {"hash: output over input", test_in_place})
