@@ -267,6 +267,11 @@ session_pool_new(struct gateway *g, unsigned workers)
 	    .capacity = {queue, queue / 4 + 1},
 	    .job_size = sizeof(struct verify_job),
 	    .batch_max = (unsigned)c->limits.batch,
+	    /* ... and has at most 2,000 proofs a second: the quicker a bad one
+	     * is answered, the sooner the next has to be read, and the many
+	     * at once would keep the loop from others for a moment. */
+	    .pace = 4,
+	    .pace_ms = 2,
 	    .state_size = sizeof(struct verify_state),
 	    /* A flood of proofs must not take the loop's processor. */
 	    .nice = 19,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/list.h"
@@ -48,6 +49,7 @@ struct pool {
 	unsigned idle, started;
 	unsigned turn; /* counts batches, for POOL_SHARE */
 	unsigned busy[POOL_CLASSES]; /* workers, by what they work on */
+	uint64_t rest_end[POOL_CLASSES]; /* no batch of it before, ns */
 	bool quit;
 	struct pool_counts counts;
 
@@ -69,11 +71,26 @@ bytes_of(struct job *j)
 
 /* --- workers --- */
 
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* Every worker is for the first class; half of them, rounded up, for others. */
 static bool
-may_work_on(const struct pool *p, unsigned class)
+has_worker_for(const struct pool *p, unsigned class)
 {
 	return class == 0 || p->busy[class] < (p->config.workers + 1) / 2;
+}
+
+static bool
+rests(const struct pool *p, unsigned class)
+{
+	return p->rest_end[class] != 0 && now_ns() < p->rest_end[class];
 }
 
 /* The class that the next batch serves, one that has jobs waiting. */
@@ -84,14 +101,32 @@ choose_class(struct pool *p)
 
 	for (unsigned i = 0; i < POOL_CLASSES; i++) {
 		unsigned class = reverse ? POOL_CLASSES - 1 - i : i;
-		if (p->queued[class] != 0 && may_work_on(p, class))
+		if (p->queued[class] != 0 && has_worker_for(p, class) &&
+		    !rests(p, class))
 			return class;
 	}
 	return POOL_CLASSES;
 }
 
-/* Take this worker's share of what waits: all of it, divided by those who are
- * free to work on it. */
+static bool
+is_paced(const struct pool *p, unsigned class)
+{
+	return class != 0 && p->config.pace != 0;
+}
+
+/* This worker's share of what waits: all of it, divided by those who are free
+ * to work on it; of what is paced, so many. */
+static uint32_t
+share_of(const struct pool *p, unsigned class)
+{
+	uint32_t share = (p->queued[class] + p->idle) / (p->idle + 1);
+
+	if (is_paced(p, class))
+		share = p->queued[class] < p->config.pace ? p->queued[class]
+							  : p->config.pace;
+	return share < p->config.batch_max ? share : p->config.batch_max;
+}
+
 static unsigned
 take_batch(struct pool *p, struct job *batch[static POOL_BATCH_MAX])
 {
@@ -100,10 +135,10 @@ take_batch(struct pool *p, struct job *batch[static POOL_BATCH_MAX])
 
 	if (class == POOL_CLASSES)
 		return 0;
-	uint32_t share =
-	    (p->queued[class] + p->idle) / (p->idle + 1); /* rounded up */
-	if (share > p->config.batch_max)
-		share = p->config.batch_max;
+	uint32_t share = share_of(p, class);
+	if (is_paced(p, class))
+		p->rest_end[class] =
+		    now_ns() + p->config.pace_ms * UINT64_C(1000000);
 	while (n < share) {
 		struct job *j =
 		    list_entry(p->waiting[class].next, struct job, node);
@@ -147,6 +182,29 @@ run_batch(struct pool *p, void *state, struct job **batch, unsigned n)
 	p->config.run(p->config.shared, state, jobs, n);
 }
 
+/* Until there may be a batch to take: work comes, a worker of its class is
+ * free, or its class has rested. */
+static void
+wait_for_work(struct pool *p)
+{
+	uint64_t end = 0;
+
+	for (unsigned class = 1; class < POOL_CLASSES; class ++) {
+		if (p->queued[class] != 0 && has_worker_for(p, class) &&
+		    (end == 0 || p->rest_end[class] < end))
+			end = p->rest_end[class];
+	}
+	p->idle++;
+	if (end == 0) {
+		pthread_cond_wait(&p->work, &p->mutex);
+	} else {
+		struct timespec at = {.tv_sec = (time_t)(end / 1000000000),
+		    .tv_nsec = (long)(end % 1000000000)};
+		(void)pthread_cond_timedwait(&p->work, &p->mutex, &at);
+	}
+	p->idle--;
+}
+
 static void *
 work(void *arg)
 {
@@ -161,9 +219,7 @@ work(void *arg)
 	void *state = p->states + p->started++ * p->state_stride;
 	while (!p->quit) {
 		if ((n = take_batch(p, batch)) == 0) {
-			p->idle++;
-			pthread_cond_wait(&p->work, &p->mutex);
-			p->idle--;
+			wait_for_work(p);
 			continue;
 		}
 		pthread_mutex_unlock(&p->mutex);
@@ -300,6 +356,18 @@ destroy(struct pool *p)
 	free(p);
 }
 
+static void
+init_locks(struct pool *p)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&p->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->work, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 enum status
 pool_new(struct pool **out, struct loop *l, const struct pool_config *config)
 {
@@ -318,8 +386,7 @@ pool_new(struct pool **out, struct loop *l, const struct pool_config *config)
 	list_init(&p->results);
 	for (unsigned class = 0; class < POOL_CLASSES; class ++)
 		list_init(&p->waiting[class]);
-	pthread_mutex_init(&p->mutex, NULL);
-	pthread_cond_init(&p->work, NULL);
+	init_locks(p);
 	p->alert = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (p->alert < 0) {
 		destroy(p);

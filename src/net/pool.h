@@ -11,7 +11,8 @@
  * fairness: class 0 is served first, but one batch in POOL_SHARE begins with
  * the lowest class that waits, and a batch never mixes classes. So a flood in
  * class 1 (circuits that have sent bad proofs) costs class 0 little, can not
- * spoil its batches, and is still served, by half of the workers at most.
+ * spoil its batches, and is still served, by half of the workers at most and,
+ * if it is paced, so much a second.
  *
  * A worker takes its share of what has queued up as one batch: a lone job
  * never waits for company. Results go to the loop through a list and an
@@ -39,6 +40,9 @@ struct pool_config {
 	uint32_t capacity[POOL_CLASSES]; /* jobs that may wait, by class */
 	size_t job_size; /* bytes of a job */
 	unsigned batch_max; /* at most POOL_BATCH_MAX; 1: no batches */
+	/* Of classes but the first: at most PACE jobs a batch (0: as the first),
+	 * and so long from the start of one to that of the next. */
+	unsigned pace, pace_ms;
 	int nice; /* how much the workers give way to the loop (setpriority) */
 	size_t state_size; /* bytes each worker has to itself (an arena), zero
 	                    * at first, aligned to 64 */

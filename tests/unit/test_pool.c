@@ -107,7 +107,8 @@ wait_inside(struct gate *g, unsigned n)
 }
 
 static struct fixture *
-setup(unsigned workers, uint32_t capacity, unsigned batch_max)
+setup_paced(unsigned workers, uint32_t capacity, unsigned batch_max,
+    unsigned pace, unsigned pace_ms)
 {
 	static struct fixture f;
 	struct pool_config c = {
@@ -115,6 +116,8 @@ setup(unsigned workers, uint32_t capacity, unsigned batch_max)
 	    .capacity = {capacity, capacity},
 	    .job_size = sizeof(struct sum),
 	    .batch_max = batch_max,
+	    .pace = pace,
+	    .pace_ms = pace_ms,
 	    .state_size = sizeof(struct state),
 	    .run = run,
 	    .done = done,
@@ -127,6 +130,12 @@ setup(unsigned workers, uint32_t capacity, unsigned batch_max)
 	f.loop = test_loop();
 	CHECK_STATUS(pool_new(&f.pool, f.loop, &c), ST_OK);
 	return &f;
+}
+
+static struct fixture *
+setup(unsigned workers, uint32_t capacity, unsigned batch_max)
+{
+	return setup_paced(workers, capacity, batch_max, 0, 0);
 }
 
 static void
@@ -275,6 +284,32 @@ test_half(void)
 	teardown(f);
 }
 
+/* The second class has so many at a time, and so long from one to the next; the
+ * first does not wait. */
+static void
+test_pace(void)
+{
+	struct fixture *f = setup_paced(2, 200, 64, 30, 600);
+
+	CHECK_STATUS(submit(f, NULL, 0, 1), ST_OK);
+	SPIN(f->loop, f->n == 1);
+	uint64_t start = loop_now(f->loop);
+	for (uint32_t i = 0; i < 50; i++)
+		CHECK_STATUS(submit(f, NULL, i, 1), ST_OK);
+	for (uint32_t i = 0; i < 20; i++) {
+		CHECK_STATUS(submit(f, NULL, i, 0), ST_OK);
+		SPIN(f->loop, f->n == i + 2);
+		CHECK_INT(f->got[i + 1].class, 0);
+	}
+	CHECK_INT(pool_counts(f->pool).waiting[1], 50);
+	SPIN(f->loop, f->n == 51);
+	CHECK(loop_now(f->loop) - start >= 500);
+	CHECK_INT(pool_counts(f->pool).waiting[1], 20);
+	SPIN(f->loop, f->n == 71);
+	CHECK(loop_now(f->loop) - start >= 1100);
+	teardown(f);
+}
+
 static void
 test_cancel(void)
 {
@@ -380,6 +415,7 @@ TESTS({"every job is answered once, by its owner's handle", test_results},
     {"a full queue refuses at once", test_full},
     {"classes: the first goes first, the second gets its share", test_classes},
     {"classes: the second has half of the workers", test_half},
+    {"classes: the second is paced", test_pace},
     {"cancelled: waiting, running, finished, stale", test_cancel},
     {"freed while busy", test_free_busy}, {"workers share", test_share},
     {"churn", test_churn}, {"bad configurations", test_bad_config})
