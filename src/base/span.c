@@ -54,7 +54,7 @@ span_take_line(span_t *rest)
 
 	if (!span_take_until(rest, &line, '\n')) {
 		line = *rest;
-		*rest = span_of(NULL, 0);
+		*rest = span_of(line.ptr + line.len, 0);
 	}
 	return line;
 }

@@ -50,7 +50,7 @@ bool span_begins(span_t s, const char *prefix);
 bool span_take_until(span_t *rest, span_t *out, char end);
 
 /* Take a line, without its newline, off the front of REST; the last may have
- * none. */
+ * none, and REST is then empty, at the text's end. */
 span_t span_take_line(span_t *rest);
 
 #endif

@@ -269,7 +269,53 @@ test_printable(void)
 	CHECK_STR(out, "");
 }
 
-TESTS({"status table is complete", test_status_table}, {"hex", test_hex},
+/* What is left points into the text, to its end: editors cut by it. */
+static void
+test_span_take(void)
+{
+	static const char text[] = "a\n\nbc";
+	span_t rest = span_str(text), line;
+
+	line = span_take_line(&rest);
+	CHECK(line.len == 1 && rest.ptr == (const uint8_t *)text + 2);
+	line = span_take_line(&rest);
+	CHECK(line.len == 0 && rest.ptr == (const uint8_t *)text + 3);
+	line = span_take_line(&rest);
+	CHECK(line.len == 2 && line.ptr == (const uint8_t *)text + 3);
+	CHECK(rest.len == 0 && rest.ptr == (const uint8_t *)text + 5);
+	rest = span_str(text);
+	CHECK(!span_take_until(&rest, &line, 'x'));
+	CHECK(rest.ptr == (const uint8_t *)text && rest.len == 5);
+	CHECK(span_take_until(&rest, &line, 'b') && line.len == 3);
+	CHECK(rest.len == 1 && rest.ptr == (const uint8_t *)text + 4);
+	CHECK(span_begins(span_str(text), "a\n"));
+	CHECK(!span_begins(span_str("a"), "a\n"));
+}
+
+/* RFC 4648, section 10, without padding and in lower case. */
+static void
+test_base32(void)
+{
+	static const char *const words[] = {
+	    "", "my", "mzxq", "mzxw6", "mzxw6yq", "mzxw6ytb", "mzxw6ytboi"};
+	char text[17];
+	uint8_t out[6];
+
+	for (size_t n = 0; n <= 6; n++) {
+		CHECK_INT(base32_length(n), strlen(words[n]));
+		base32_encode(text, span_of("foobar", n));
+		CHECK_STR(text, words[n]);
+		CHECK_STATUS(base32_decode(out, n, span_str(words[n])), ST_OK);
+		CHECK_MEM(out, "foobar", n);
+	}
+	CHECK_STATUS(base32_decode(out, 6, span_str("MZXW6YTBOI")), ST_OK);
+	CHECK_STATUS(base32_decode(out, 1, span_str("mz")), ST_BAD_ENCODING);
+	CHECK_STATUS(base32_decode(out, 1, span_str("m1")), ST_BAD_ENCODING);
+	CHECK_STATUS(base32_decode(out, 1, span_str("myy")), ST_BAD_LENGTH);
+}
+
+TESTS({"spans", test_span_take}, {"base32", test_base32},
+    {"status table is complete", test_status_table}, {"hex", test_hex},
     {"base64", test_base64}, {"base64_alphabets", test_base64_alphabets},
     {"decimal", test_decimal}, {"text to show", test_printable},
     {"slab", test_slab}, {"list", test_list},
