@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -51,6 +52,28 @@ clock_gettime(clockid_t id, struct timespec *t)
 		}
 	}
 	return result;
+}
+
+/* Who waits for a time of that clock waits for the kernel's. */
+int
+pthread_cond_timedwait(
+    pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at)
+{
+	int (*next)(
+	    pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+	void *f = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
+	int64_t ms = atomic_load(&ahead_ms);
+	struct timespec real = *at;
+
+	CHECK(f != NULL);
+	memcpy(&next, &f, sizeof(next));
+	real.tv_sec -= ms / 1000;
+	real.tv_nsec -= ms % 1000 * 1000000;
+	if (real.tv_nsec < 0) {
+		real.tv_nsec += 1000000000;
+		real.tv_sec--;
+	}
+	return next(c, m, &real);
 }
 
 void
